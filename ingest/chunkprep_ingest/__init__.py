@@ -1,0 +1,1 @@
+"""Reading, splitting and pricing documents: the pure core, and the readers around it."""
