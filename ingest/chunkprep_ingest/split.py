@@ -66,14 +66,12 @@ class _Splitter:
         self.headers = Headers(
             self.template, counter, title, max(share, profile.shortest_header_tokens)
         )
-        self.least_room = max(1, policy.cap - self.headers.limit - profile.delimiter_tokens)
-        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, self._fits)
+        spent = self.headers.limit + profile.delimiter_tokens + _SLACK
+        self.least_room = max(1, policy.cap - spent)
+        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
         self.measured = measure(self.pieces, counter)
         self.ends: dict[tuple[str, str], int] = {}
         self.chunks: list[Chunk] = []
-
-    def _fits(self, text: str) -> bool:
-        return self.counter.count(text) <= self.least_room - _SLACK
 
     def split(self) -> tuple[Chunk, ...]:
         policy = self.policy
@@ -322,7 +320,7 @@ class _Splitter:
         path = self._path(first, last)
         pieces = self.pieces
         if path and pieces.elements[pieces.element[first]].kind == "title":
-            section = pieces.sections[pieces.section[first]]
+            section = pieces.section(first)
             if section.first_piece == first and section.path == path:
                 return self.headers.of(path[:-1])
         return self.headers.of(path)
@@ -330,7 +328,8 @@ class _Splitter:
     def _path(self, first: int, last: int) -> tuple[str, ...]:
         """The headings that all pieces share."""
         pieces = self.pieces
-        low, high = pieces.section[first], pieces.section[last - 1]
+        low = pieces.section_of[pieces.element[first]]
+        high = pieces.section_of[pieces.element[last - 1]]
         path = pieces.sections[low].path
         for section in pieces.sections[low + 1 : high + 1]:
             other = section.path
@@ -378,7 +377,7 @@ class _Room:
 
     def __call__(self, piece: int) -> int:
         pieces = self.splitter.pieces
-        section = pieces.section[piece]
+        section = pieces.section_of[pieces.element[piece]]
         room = self.by_section.get(section)
         if room is None:
             header = self.splitter.headers.of(pieces.sections[section].path)
