@@ -25,6 +25,8 @@ class Reader(NamedTuple):
 
 _READERS: dict[str, Reader] = {
     "markdown": Reader("markdown", "read_markdown", (".md", ".markdown", ".mdown", ".mkd")),
+    "html": Reader("html", "read_html", (".html", ".htm", ".xhtml")),
+    "docx": Reader("docx", "read_docx", (".docx",)),
     "text": Reader("plaintext", "read_text", (".txt", ".text", ".log")),
 }
 
