@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _RULES = "1"
 _MAIN = "word/document.xml"
-_CODE_STYLES = frozenset({"Code", "Source Code", "HTML Preformatted", "Macro Text"})
+_CODE_STYLES = frozenset({"code", "source code", "html preformatted", "macro text", "macro"})
 _TITLE_STYLES = frozenset({"Title", "TOC Heading", "TOCHeading"})
 _RUNNING = frozenset({"Header", "Footer"})
 
@@ -83,7 +83,7 @@ def _heading_level(element: Element) -> int:
 
 
 def _is_code(element: Element) -> bool:
-    return element.metadata.style_name in _CODE_STYLES
+    return (element.metadata.style_name or "").lower() in _CODE_STYLES
 
 
 def _page(element: Element) -> int | None:

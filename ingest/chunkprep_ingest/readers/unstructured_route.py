@@ -8,6 +8,7 @@ and tags, never from guesses.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -96,6 +97,7 @@ def _partitioner(kind: str) -> Any:
         raise ReadError(
             "unsupported_type", f"{kind} files need {error.name}", "install chunkprep[ingest]"
         ) from error
+    logging.getLogger("unstructured").setLevel(logging.ERROR)
     tokenize._load_spacy_model = _blank_sentencizer  # type: ignore[attr-defined]
     return getattr(module, f"partition_{kind}")
 

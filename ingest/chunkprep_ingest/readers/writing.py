@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from chunkprep_ingest.errors import ReadError
-from chunkprep_ingest.headings import first_heading, heading_text
+from chunkprep_ingest.headings import first_heading, heading_name, heading_text
 from chunkprep_ingest.model import Element, ElementKind, ParsedDocument
 
 _BLANK_EDGES = re.compile(r"\A(?:[^\S\n]*\n)+|\s+\Z")
@@ -49,6 +49,22 @@ class TextWriter:
         start = self._length
         self._append(text)
         self._elements.append(Element(found.kind, start, self._length, found.depth, found.page))
+
+    def copy(self, document: ParsedDocument, *, deeper: int) -> None:
+        """Write a document as a part of this one, its headings so many levels deeper."""
+        end = document.elements[0].start
+        between = "\n\n"
+        for element in document.elements:
+            start = element.start
+            self._append(between if start == end else document.text[end:start])
+            text, end = document.text[start : element.end], element.end
+            depth = element.depth
+            if element.kind == "title":
+                depth += deeper
+                text = heading_text(heading_name(text), depth)
+            begin = self._length
+            self._append(text)
+            self._elements.append(Element(element.kind, begin, self._length, depth, None))
 
     def document(
         self,
