@@ -29,6 +29,7 @@ _READERS: dict[str, Reader] = {
     "docx": Reader("docx", "read_docx", (".docx",)),
     "pptx": Reader("slides", "read_pptx", (".pptx",)),
     "xlsx": Reader("sheets", "read_xlsx", (".xlsx",)),
+    "pdf": Reader("pdf", "read_pdf", (".pdf",)),
     "eml": Reader("mail", "read_eml", (".eml",)),
     "csv": Reader("delimited", "read_csv", (".csv",)),
     "tsv": Reader("delimited", "read_tsv", (".tsv", ".tab")),
