@@ -9,7 +9,6 @@ not fit a block by themselves.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -97,44 +96,46 @@ class _Builder:
         self.surely_fits = room if self.ascii else max(1, room // 2)
         self.likely_fits = self.surely_fits * _LIKELY
         self.fine = max(1, min(160, room // _FINE_PARTS))
-        self.ends = sentence_ends(text)
+        self.ends = [*sentence_ends(text), len(text) + 1]
+        self.next_end = 0
         self.reach = 0
         """Where the element at hand ends with the white space behind it."""
         self.path: list[tuple[int, str]] = []
 
     def build(self) -> Pieces:
-        text, rows, section_of = self.text, self.rows, self.section_of
+        text, rows, elements = self.text, self.rows, self.elements
         before: Element | None = None
-        starts = [element.start for element in self.elements]
-        starts.append(self.elements[-1].end)
-        for index, element in enumerate(self.elements):
-            strength, kind = gaps.TOP_HEADING, None
+        starts = [element.start for element in elements]
+        starts.append(elements[-1].end)
+        for index, element in enumerate(elements):
+            kind, start, _, depth, _ = element
+            gap: gaps.Gap = gaps.TOP_HEADING, None
             if before is not None:
-                strength = gaps.between(before, element, text[before.end - 1] == ":")
-                kind = gaps.boundary_kind(before, element)
-            if element.kind == "title":
+                colon = text[before.end - 1] == ":"
+                gap = gaps.BETWEEN[before.kind, kind, min(depth, gaps.MAX_DEPTH), colon]
+            if kind == "title":
                 self._open_section(element)
-            section_of.append(len(self.sections) - 1)
+            self.section_of.append(len(self.sections) - 1)
             self.reach = starts[index + 1]
-            rows.append((element.start, strength, kind, index))
-            if element.kind == "table":
+            rows.append((start, *gap, index))
+            if kind == "table":
                 self._table(index, element)
-            elif element.kind == "code":
+            elif kind == "code":
                 self._code(index, element)
             else:
                 self._prose(index, element)
             before = element
-        start, strengths, kinds, of = zip(*rows, strict=True)
+        begins, strengths, kinds, of = zip(*rows, strict=True)
         return Pieces(
             text=text,
             elements=self.elements,
-            start=start,
+            start=begins,
             strength=list(strengths),
             kind=kinds,
             element=of,
             end=self.elements[-1].end,
             sections=self.sections,
-            section_of=section_of,
+            section_of=self.section_of,
             lead=self.lead,
             trail=self.trail,
             known=self.known,
@@ -167,14 +168,16 @@ class _Builder:
         """Sentences, and fine pieces of those that do not fit."""
         start, end = element.start, element.end
         long = end - start > self.surely_fits
-        ends = self.ends
-        at = bisect_left(ends, start + 1)
-        if at == len(ends) or ends[at] >= end:
+        ends, at = self.ends, self.next_end
+        while ends[at] <= start:
+            at += 1
+        self.next_end = at
+        if ends[at] >= end:
             if long:
                 self._fine(index, start, end)
             return
         text, rows, ascii_only = self.text, self.rows, self.ascii
-        while at < len(ends) and ends[at] < end:
+        while ends[at] < end:
             cut = ends[at]
             at += 1
             strength = gaps.SENTENCE
