@@ -16,7 +16,6 @@ from chunkprep_packer.result import LEFT_OUT, Rank1
 from chunkprep_packer.screen import Screened, screen
 from chunkprep_packer.select import Offer, Room, Selection, select
 
-
 _NO_EXTRA: Mapping[str, int] = {}
 
 

@@ -66,23 +66,37 @@ def _check(name: str, row: ChunkRow, access: frozenset[str], at: Moment) -> None
 def text_row(
     pin: PinText, at: int, *, template: Template, profile: str, counter: Counter
 ) -> ChunkRow:
-    """A pinned text as a row: dressed by the template like any block, counted here and now.
+    """A pinned text as a row, counted here and now.
 
     `at` is its place among the pinned texts, `profile` the template's fingerprint.
     """
-    text, _ = neutralise(template, _body(pin, at))
-    header = template.header(clean_label(template, pin.name))
-    count = counter.count
+    row = dressed_row(pin, at, template=template, profile=profile)
+    tokens = counter.count(row.header + row.text + template.delimiter)
+    return row._replace(block_tokens=tokens)
+
+
+def dressed_row(pin: PinText, at: int, *, template: Template, profile: str) -> ChunkRow:
+    """A pinned text dressed by the template like any block, not yet priced."""
+    body = _body(pin, at)
+    text, _ = neutralise(template, body)
+    row = unread_text_row(pin.name, at, tokens=0, content_hash=text_hash(body), profile=profile)
+    return row._replace(text=text, header=template.header(clean_label(template, pin.name)))
+
+
+def unread_text_row(
+    name: str, at: int, *, tokens: int, content_hash: str, profile: str
+) -> ChunkRow:
+    """A pinned text of which only the price and the hash are known: a log need not hold more."""
     return ChunkRow(
         chunk_id=TEXT_ID,
-        document=pin.name,
+        document=name,
         version=0,
         ordinal=at,
-        text=text,
-        header=header,
-        block_tokens=count(header + text + template.delimiter),
-        header_tokens=count(header),
-        delimiter_tokens=count(template.delimiter),
+        text="",
+        header="",
+        block_tokens=tokens,
+        header_tokens=0,
+        delimiter_tokens=0,
         boundaries="[]",
         kind="prose",
         truncatable=False,
@@ -96,7 +110,7 @@ def text_row(
         access="[]",
         source=None,
         tags="[]",
-        content_hash=text_hash(_body(pin, at)),
+        content_hash=content_hash,
         signature=b"",
         policy="",
         profile=profile,

@@ -62,15 +62,16 @@ def pack(
     if unusable:
         name = min(unusable)
         raise RequestError(f"{name}: needs a store; use Packer, or leave it out", name)
-    rows = {c.id: _row(at, c, count, delimiter_cost) for at, c in reversed([*enumerate(taken)])}
+    best_last = sorted(enumerate(taken), key=lambda one: one[1].score)
+    rows = {chunk.id: _row(at, chunk, count, delimiter_cost) for at, chunk in best_last}
     pin_rows = [_row(at, pin, count, delimiter_cost) for at, pin in enumerate(pinned)]
     facts = Facts(rows, judge=_in_force, pins=pin_rows)
     return _result(decide(request, request.candidates, facts))
 
 
 _NEEDS_STORE = frozenset(
-    "collection encoding pin pin_text as_of source tag access min_authority effective_after "
-    "on_superseded ordinals partial_note".split()
+    {"collection", "encoding", "pin", "pin_text", "as_of", "source", "tag", "access"}
+    | {"min_authority", "effective_after", "on_superseded", "ordinals", "partial_note"}
 )
 
 

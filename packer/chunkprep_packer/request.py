@@ -102,8 +102,6 @@ class PackOptions(BaseModel):
     dedupe: Dedupe = "exact"
     pin: Many = ()
     """Chunk ids and document keys, rendered first, in this order."""
-    pin_text: tuple[Annotated[PinText, BeforeValidator(_as_pin_text)], ...] = ()
-    """Texts that are not in the store, rendered after `pin`."""
     floor: Floor = "fit"
     truncate: Truncate = "floor"
     cut_at: BoundaryKind = "code_block"
@@ -142,9 +140,11 @@ class PackOptions(BaseModel):
 
 
 class PackRequest(PackOptions):
-    """A request: options, candidates in any order, and the query's vector where there is one."""
+    """A request: options, candidates in any order, texts to pin, and the query's vector."""
 
     candidates: tuple[Candidate, ...]
+    pin_text: tuple[Annotated[PinText, BeforeValidator(_as_pin_text)], ...] = ()
+    """Texts that are not in the store, rendered after `pin`."""
     query_vector: tuple[Number, ...] | None = None
 
     @model_validator(mode="after")
