@@ -105,4 +105,4 @@ def _share(part: int, whole: int) -> float:
 def _mean(found: Sequence[Figures]) -> Figures:
     count = max(len(found), 1)
     sums = [sum(column) for column in zip(*found, strict=True)] or [0] * len(Figures._fields)
-    return Figures._make(round(value / count, 3) for value in sums)  # type: ignore[arg-type]
+    return Figures._make(round(value / count, 3) for value in sums)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from chunkprep_ingest.counting import Counter
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_ingest.template import Template
 from chunkprep_packer.eligibility import judge_at
 from chunkprep_packer.facts import Facts
 from chunkprep_packer.pins import resolve_pins, text_row
-from chunkprep_packer.render import PARTIAL_NOTE
-from chunkprep_packer.request import PackRequest
+from chunkprep_packer.profiles import Profiles
+from chunkprep_packer.request import Candidate, PackOptions, PackRequest
 from chunkprep_packer.screen import superseded
-from chunkprep_store import Store, StoredProfile
-
-CounterOf = Callable[[str], Counter]
+from chunkprep_store import Lookup, Snapshot, Store, StoredProfile
 
 
 class Gathered(NamedTuple):
@@ -29,123 +26,121 @@ class Gathered(NamedTuple):
     templates: Mapping[str, Template]
 
 
-class Profiles:
-    """The store's profiles, each read once: a profile never changes."""
-
-    def __init__(self, store: Store, counter_of: CounterOf) -> None:
-        self._store = store
-        self._counter_of = counter_of
-        self._known: dict[str, StoredProfile] = {}
-        self._notes: dict[str, int] = {}
-        self.templates: dict[str, Template] = {}
-        self.ordinal_tokens: dict[str, int] = {}
-
-    def __getitem__(self, fingerprint: str) -> StoredProfile:
-        """The profile, read from the store the first time."""
-        if fingerprint not in self._known:
-            self.add(self._store.template(fingerprint))
-        return self._known[fingerprint]
-
-    def add(self, profile: StoredProfile) -> StoredProfile:
-        """Remember a profile."""
-        self._known[profile.fingerprint] = profile
-        self.templates[profile.fingerprint] = profile.template
-        self.ordinal_tokens[profile.fingerprint] = profile.ordinal_tokens
-        return profile
-
-    def counter(self, encoding: str) -> Counter:
-        """The encoding's tokenizer, for texts that the caller brings along."""
-        return self._counter_of(encoding)
-
-    def note_tokens(self, encoding: str) -> int:
-        """What the closing line costs, counted once per encoding."""
-        if encoding not in self._notes:
-            self._notes[encoding] = self.counter(encoding).count(PARTIAL_NOTE)
-        return self._notes[encoding]
-
-
 def gather(store: Store, profiles: Profiles, request: PackRequest, at: Moment) -> Gathered:
-    """Look up candidates and pins in one query, and judge at `at`.
+    """All facts for `request`, judged at `at`.
 
     Raises PinNotInForce, RequestError, and NotFoundError for a collection that does not exist.
     """
-    ids = [candidate.chunk_id for candidate in request.candidates]
-    lookup = store.lookup(
-        request.collection,
-        [*ids, *request.pin] if request.pin else ids,
-        encoding=request.encoding,
-        documents=request.pin,
-        at=at,
-    )
-    rows = {row.chunk_id: row for row in lookup.rows}
-    pins: list[ChunkRow] = []
-    if request.pin:
-        access = frozenset(request.access)
-        pins = resolve_pins(request.pin, rows, lookup.pinned, access=access, at=at)
-    facts = Facts(rows, judge_at(request, at), pins=pins)
-    if request.on_superseded == "forward":
-        facts = _forward(store, request, facts, at)
+    facts = read_facts(store, request, request.candidates, at, request.encoding)
     profile = _profile(store, profiles, request, facts)
     if request.pin_text:
-        facts = replace(facts, pins=[*pins, *_text_rows(request, profile, profiles)])
-    if request.ordinals:
+        texts = _text_rows(request, profile, profiles)
+        facts = replace(facts, pins=[*facts.pins, *texts])
+    return Gathered(price(facts, request, profiles, profile), profile.encoding, profiles.templates)
+
+
+def price(facts: Facts, options: PackOptions, profiles: Profiles, profile: StoredProfile) -> Facts:
+    """The facts with the prices of numbers and of the closing line, where they are asked for.
+
+    Raises RequestError where numbers have no constant price.
+    """
+    if options.ordinals:
+        if profile.ordinal_tokens < 1:
+            raise RequestError(
+                f"ordinals: numbers have no constant price with template "
+                f"{profile.template.name!r} in {profile.encoding}; leave ordinals off",
+                "ordinals",
+            )
         facts = replace(facts, ordinal_tokens=profiles.ordinal_tokens)
-    if request.partial_note:
+    if options.partial_note:
         facts = replace(facts, note_tokens=profiles.note_tokens(profile.encoding))
-    return Gathered(facts, profile.encoding, profiles.templates)
+    return facts
 
 
-def _forward(store: Store, request: PackRequest, facts: Facts, at: Moment) -> Facts:
-    old = superseded(request.candidates, facts)
-    if not old:
-        return facts
-    return replace(
-        facts,
-        successors=store.successors(request.collection, old, at, encoding=request.encoding),
+def read_facts(
+    store: Store,
+    options: PackOptions,
+    candidates: Sequence[Candidate],
+    at: Moment,
+    encoding: str | None,
+) -> Facts:
+    """Candidates and pinned chunks in one query; successors in the same snapshot where asked for.
+
+    Raises PinNotInForce, and RequestError for chunks without a price in `encoding`.
+    """
+    names = [candidate.chunk_id for candidate in candidates]
+    if options.pin:
+        names += options.pin
+    collection = options.collection
+    if options.on_superseded == "drop":
+        found = store.lookup(collection, names, encoding=encoding, documents=options.pin, at=at)
+        return _facts(found, options, at, encoding)
+    with store.snapshot(collection) as snapshot:
+        found = snapshot.lookup(names, encoding=encoding, documents=options.pin, at=at)
+        facts = _facts(found, options, at, encoding)
+        old = superseded(candidates, facts)
+        successors = _successors(snapshot, old, at, encoding) if old else {}
+    return replace(facts, successors=successors)
+
+
+def _facts(found: Lookup, options: PackOptions, at: Moment, encoding: str | None) -> Facts:
+    if found.unpriced:
+        raise _unpriced(len(found.unpriced), encoding)
+    rows = {row.chunk_id: row for row in found.rows}
+    pins: list[ChunkRow] = []
+    if options.pin:
+        access = frozenset(options.access)
+        pins = resolve_pins(options.pin, rows, found.pinned, access=access, at=at)
+    return Facts(rows, judge_at(options, at), pins=pins)
+
+
+def _successors(
+    snapshot: Snapshot, old: Sequence[str], at: Moment, encoding: str | None
+) -> Mapping[str, ChunkRow]:
+    """By superseded id, the row in force that continues it, priced in `encoding`."""
+    found = snapshot.successors(old, at)
+    if encoding is None or not found:
+        return found
+    priced = snapshot.lookup([row.chunk_id for row in found.values()], encoding=encoding, at=at)
+    if priced.unpriced:
+        raise _unpriced(len(priced.unpriced), encoding)
+    rows = {row.chunk_id: row for row in priced.rows}
+    return {name: rows[row.chunk_id] for name, row in found.items()}
+
+
+def _unpriced(count: int, encoding: str | None) -> RequestError:
+    return RequestError(
+        f"encoding: {count} chunks have no price in {encoding}; run "
+        f"`chunkprep recount --encoding {encoding}`",
+        "encoding",
     )
 
 
-def _profile(
-    store: Store, profiles: Profiles, request: PackRequest, facts: Facts
-) -> StoredProfile:
-    """The profile of the rows' prices, all of one encoding; the collection's where there are none.
+def _profile(store: Store, profiles: Profiles, options: PackOptions, facts: Facts) -> StoredProfile:
+    """The profile of the rows' prices; the collection's where there are no rows.
 
-    Raises RequestError where some rows are priced in another encoding: they would not add up.
+    Raises RequestError where the rows are priced in several encodings: they would not add up.
     """
-    found = _used(facts)
-    if not found:
-        return profiles.add(store.profile(request.collection))
-    used = [profiles[fingerprint] for fingerprint in found]
+    groups: Iterable[Iterable[ChunkRow]] = (
+        facts.rows.values(), facts.successors.values(), facts.pins
+    )  # fmt: skip
+    used = profiles.load({row.profile for rows in groups for row in rows})
+    if not used:
+        return profiles.add(store.profile(options.collection))
     encodings = sorted({profile.encoding for profile in used})
-    if len(encodings) > 1 or (request.encoding or encodings[0]) != encodings[0]:
-        wanted = request.encoding or store.profile(request.collection).encoding
+    if len(encodings) > 1:
         raise RequestError(
-            f"encoding: some chunks have no price in {wanted}, only in {', '.join(encodings)}; "
-            f"run `chunkprep recount --encoding {wanted}`",
+            f"encoding: the candidates are priced in {' and '.join(encodings)}; name one of them "
+            f"(after `chunkprep recount --encoding NAME`)",
             "encoding",
         )
     return used[0]
 
 
-def _used(facts: Facts) -> list[str]:
-    """Profiles of all rows, those of the most recent rows first."""
-    groups: Iterable[Iterable[ChunkRow]] = (
-        facts.rows.values(), facts.successors.values(), facts.pins
-    )  # fmt: skip
-    return sorted({row.profile for rows in groups for row in rows})
-
-
-def _text_rows(
-    request: PackRequest, profile: StoredProfile, profiles: Profiles
-) -> Sequence[ChunkRow]:
-    counter = profiles.counter(profile.encoding)
+def _text_rows(request: PackRequest, profile: StoredProfile, profiles: Profiles) -> list[ChunkRow]:
+    counter = profiles.counter_of(profile.encoding)
+    template, fingerprint = profile.template, profile.fingerprint
     return [
-        text_row(
-            pin,
-            at,
-            template=profile.template,
-            profile=profile.fingerprint,
-            counter=counter,
-        )
+        text_row(pin, at, template=template, profile=fingerprint, counter=counter)
         for at, pin in enumerate(request.pin_text)
     ]

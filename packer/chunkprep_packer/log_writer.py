@@ -114,7 +114,7 @@ class LogWriter:
         for collection, build in batch:
             try:
                 records[collection].append(build())
-            except Exception:  # noqa: BLE001 - one bad record is no reason to end the log
+            except Exception:
                 lost += 1
         for collection, found in records.items():
             lost += self._write_all(collection, found)
@@ -134,6 +134,6 @@ class LogWriter:
     def _tried(self, collection: str, records: Sequence[PackRecord]) -> bool:
         try:
             self._write(collection, records)
-        except Exception:  # noqa: BLE001 - whatever the store says, the requests have answers
+        except Exception:
             return False
         return True

@@ -23,6 +23,13 @@ _ELIGIBILITY = frozenset(
 )
 
 
+REPLAYABLE = frozenset(
+    {"budget", "min_score", "strategy", "mmr", "mmr_max_similarity", "dedupe", "floor"}
+    | {"truncate", "cut_at", "cut_any_kind", "order", "ordinals", "partial_note"}
+)
+"""Options that a replay may change; the others decide what is eligible, which was logged."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoggedPin:
     """A pinned text as logged: `text` is None unless the request allowed it to be kept."""
@@ -55,17 +62,20 @@ class LoggedPack:
         request = LoggedRequest(**orjson.loads(record.request_json))
         return cls(record, request, orjson.loads(record.result_json))
 
-    def chunk_ids(self) -> list[str]:
-        """Every chunk that the decision knew: candidates, what they were forwarded to, pins."""
-        decisions = self.result["decisions"]
-        return list(dict.fromkeys([*self.result["pins"], *(d["chunk_id"] for d in decisions)]))
+    def known_ids(self) -> list[str]:
+        """Every chunk that the decision knew: pins, candidates, what they were forwarded to."""
+        known = [d["chunk_id"] for d in self.result["decisions"] if d["tokens"] is not None]
+        return list(dict.fromkeys([*self.result["pins"], *known]))
 
     def changed(self, changes: Mapping[str, object]) -> LoggedRequest:
         """The request under other options. Raises RequestError for an option that is wrong."""
-        foreign = set(changes) - PackOptions.model_fields.keys()
+        foreign = set(changes) - REPLAYABLE
         if foreign:
             name = min(foreign)
-            raise RequestError(f"{name}: unknown option of a replay", name)
+            raise RequestError(
+                f"{name}: not an option of a replay; use one of {', '.join(sorted(REPLAYABLE))}",
+                name,
+            )
         if changes.get("mmr") is not None and self.result["cosines"] is None:
             raise RequestError(
                 f"mmr: request {self.record.request_id} was packed without diversity, so the log "
@@ -78,14 +88,11 @@ class LoggedPack:
     def facts(
         self,
         rows: Sequence[ChunkRow],
-        *,
         templates: Mapping[str, Template],
-        ordinal_tokens: Mapping[str, int],
-        note_tokens: int,
     ) -> Facts:
         """The facts as logged, over rows whose texts and prices never change.
 
-        `rows` are those of `chunk_ids()`. Eligibility, forwarding and the moments that an order
+        `rows` are those of `known_ids()`. Eligibility, forwarding and the moments that an order
         goes by are the logged ones.
         """
         since = self.result["since"]
@@ -99,15 +106,11 @@ class LoggedPack:
             if old is not None:
                 successors[old] = by_id[decision["chunk_id"]]
                 known[old] = by_id[decision["chunk_id"]]._replace(chunk_id=old)
-            if decision["reason"] == "unknown_id":
-                known.pop(decision["chunk_id"], None)
         return Facts(
             known,
             self._judge(),
             successors=successors,
             pins=[*(by_id[name] for name in self.result["pins"]), *self.pinned_texts(templates)],
-            ordinal_tokens=ordinal_tokens,
-            note_tokens=note_tokens,
             cosines=self.cosines(),
         )
 
@@ -127,12 +130,8 @@ class LoggedPack:
                 reasons.setdefault(decision["forwarded_from"], "superseded")
             if decision["reason"] != "duplicate_id":
                 reason = decision["reason"]
-                reasons.setdefault(
-                    decision["chunk_id"], reason if reason in _ELIGIBILITY else None
-                )
+                reasons.setdefault(decision["chunk_id"], reason if reason in _ELIGIBILITY else None)
         return lambda row: reasons.get(row.chunk_id)
-
-
 
 
 def _pin_row(pin: LoggedPin, at: int, templates: Mapping[str, Template]) -> ChunkRow:

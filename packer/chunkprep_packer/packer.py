@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Literal, NamedTuple, Self
 from uuid import uuid4
 
-from chunkprep_ingest.counting import Counter
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.decide import Plan, decide
-from chunkprep_packer.gather import CounterOf, Profiles, gather
+from chunkprep_packer.gather import gather
 from chunkprep_packer.log_writer import LogWriter
+from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.record import Logged, to_record
 from chunkprep_packer.render import render
 from chunkprep_packer.request import PackRequest
@@ -51,7 +51,7 @@ class Packer:
         self.store = store
         self._clock = clock or _now
         self._owns_store = owns_store
-        self._profiles = Profiles(store, counter_of or _tiktoken)
+        self._profiles = Profiles(store, counter_of)
         self._sync = log == "sync"
         self._log = None if log == "off" else LogWriter(store.write_packs)
 
@@ -150,9 +150,3 @@ def to_result(packed: Packed, request_id: str, notices: list[str]) -> PackResult
 
 def _now() -> Moment:
     return time.time_ns() // 1000
-
-
-def _tiktoken(encoding: str) -> Counter:
-    from chunkprep_ingest.tokens import tiktoken_counter
-
-    return tiktoken_counter(encoding)

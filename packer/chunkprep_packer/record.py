@@ -118,9 +118,4 @@ def _hashes(logged: Logged) -> dict[str, str]:
 
 def _since(plan: Plan) -> Mapping[str, Moment]:
     """By chunk id, the moment that a chronological order goes by: it may be corrected later."""
-    rows, reasons = plan.screened.rows, plan.screened.reasons
-    return {
-        row.chunk_id: since(row)
-        for row, reason in zip(rows, reasons, strict=True)
-        if row is not None and reason is None
-    }
+    return {row.chunk_id: since(row) for row in plan.screened.rows if row is not None}

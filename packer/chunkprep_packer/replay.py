@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from chunkprep_ingest.counting import Counter
-from chunkprep_ingest.errors import ChunkprepError
+from chunkprep_ingest.errors import ChunkprepError, NotFoundError
 from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.compare import Comparison, compare
 from chunkprep_packer.decide import Plan, decide
-from chunkprep_packer.eligibility import judge_at
 from chunkprep_packer.facts import Facts
-from chunkprep_packer.gather import CounterOf, Profiles
+from chunkprep_packer.gather import price, read_facts
 from chunkprep_packer.logged import LoggedPack, LoggedRequest
-from chunkprep_packer.pins import resolve_pins
+from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.render import render
-from chunkprep_packer.screen import superseded
 from chunkprep_packer.summary import decisions
 from chunkprep_store import PackRecord, Store
 
@@ -60,18 +58,18 @@ class Replayer:
         self._store = store
         self._collection = collection
         self._as_now = as_now
-        self._profiles = Profiles(store, counter_of or _tiktoken)
+        self._profiles = Profiles(store, counter_of)
 
     def verify(self, records: Iterable[PackRecord]) -> Iterator[Proof]:
         """Prove each pack: the same decisions, and the same text."""
         for record in records:
             logged = LoggedPack.of(record)
-            facts = self._logged_facts(logged)
-            if isinstance(facts, str):
-                yield Proof(record.request_id, "gone", facts)
+            try:
+                facts = self._logged_facts(logged)
+            except NotFoundError as error:
+                yield Proof(record.request_id, "gone", str(error))
             else:
-                plan = decide(logged.request, logged.request.candidates, facts)
-                yield self._proof(logged, plan)
+                yield self._proof(logged, self._decide(logged.request, facts))
 
     def replay(
         self, records: Iterable[PackRecord], changes: Mapping[str, object]
@@ -83,14 +81,13 @@ class Replayer:
         for record in records:
             logged = LoggedPack.of(record)
             request = logged.changed(changes)
-            facts = self._logged_facts(logged, note=request.partial_note)
-            if isinstance(facts, str):
-                yield Replayed(record.request_id, None, None, facts)
-                continue
-            before = decide(logged.request, logged.request.candidates, facts)
+            before = None
             try:
-                current = facts if self._as_now is None else self._current_facts(logged, request)
-                after = decide(request, request.candidates, current)
+                facts = self._logged_facts(logged)
+                before = self._decide(logged.request, facts)
+                if self._as_now is not None:
+                    facts = self._current_facts(logged, request, self._as_now)
+                after = self._decide(request, facts)
             except ChunkprepError as error:
                 yield Replayed(record.request_id, before, None, str(error))
             else:
@@ -108,63 +105,31 @@ class Replayer:
         """The plan's context. Pinned texts that the log does not hold are left out."""
         return self._render(plan, stored_only=any(not row.text for row in plan.pins))
 
-    def _logged_facts(self, logged: LoggedPack, *, note: bool = False) -> Facts | str:
-        """The facts as logged, or which chunks are gone."""
-        wanted = [
-            decision["chunk_id"]
-            for decision in logged.result["decisions"]
-            if decision["reason"] != "unknown_id"
-        ]
-        ids = list(dict.fromkeys([*logged.result["pins"], *wanted]))
-        record = logged.record
-        lookup = self._store.lookup(
-            self._collection, ids, encoding=record.encoding, at=record.as_of
-        )
-        missing = len(ids) - len(lookup.rows)
-        if missing:
-            return f"{missing} of {len(ids)} chunks were pruned or erased"
-        for fingerprint in {
-            *(row.profile for row in lookup.rows),
-            *(pin.profile for pin in logged.request.pin_text),
-        }:
-            self._profiles[fingerprint]
-        note = note or logged.request.partial_note
-        return logged.facts(
-            lookup.rows,
-            templates=self._profiles.templates,
-            ordinal_tokens=self._profiles.ordinal_tokens,
-            note_tokens=self._profiles.note_tokens(record.encoding) if note else 0,
-        )
+    def _decide(self, options: LoggedRequest, facts: Facts) -> Plan:
+        """The plan under `options`, priced for them."""
+        rows = [*facts.rows.values(), *facts.successors.values(), *facts.pins]
+        used = self._profiles.load({row.profile for row in rows})
+        priced = price(facts, options, self._profiles, used[0]) if used else facts
+        return decide(options, options.candidates, priced)
 
-    def _current_facts(self, logged: LoggedPack, request: LoggedRequest) -> Facts:
+    def _logged_facts(self, logged: LoggedPack) -> Facts:
+        """The facts as logged. Raises NotFoundError where chunks are gone."""
+        ids, record = logged.known_ids(), logged.record
+        found = self._store.lookup(
+            self._collection, ids, encoding=record.encoding, at=record.as_of
+        ).rows
+        if len(found) < len(ids):
+            raise NotFoundError(f"{len(ids) - len(found)} of {len(ids)} chunks are gone")
+        self._profiles.load(pin.profile for pin in logged.request.pin_text)
+        return logged.facts(found, self._profiles.templates)
+
+    def _current_facts(self, logged: LoggedPack, options: LoggedRequest, at: Moment) -> Facts:
         """The facts of today's store for the logged candidates and pins."""
-        at, encoding = self._as_now, logged.record.encoding
-        assert at is not None
-        ids = [candidate.chunk_id for candidate in request.candidates]
-        lookup = self._store.lookup(
-            self._collection, [*ids, *request.pin], encoding=encoding, documents=request.pin, at=at
-        )
-        rows = {row.chunk_id: row for row in lookup.rows}
-        for row in lookup.rows:
-            self._profiles[row.profile]
-        pins = resolve_pins(
-            request.pin, rows, lookup.pinned, access=frozenset(request.access), at=at
-        )
-        facts = Facts(
-            rows,
-            judge_at(request, at),
-            pins=[*pins, *logged.pinned_texts(self._profiles.templates)],
-            ordinal_tokens=self._profiles.ordinal_tokens,
-            note_tokens=self._profiles.note_tokens(encoding) if request.partial_note else 0,
-            cosines=logged.cosines() if request.mmr is not None else None,
-        )
-        old = superseded(request.candidates, facts) if request.on_superseded == "forward" else []
-        if not old:
-            return facts
-        successors = self._store.successors(self._collection, old, at, encoding=encoding)
-        for row in successors.values():
-            self._profiles[row.profile]
-        return _with_successors(facts, successors)
+        encoding = logged.record.encoding
+        facts = read_facts(self._store, options, options.candidates, at, encoding)
+        self._profiles.load(pin.profile for pin in options.pin_text)
+        texts = logged.pinned_texts(self._profiles.templates)
+        return replace(facts, pins=[*facts.pins, *texts], cosines=logged.cosines())
 
     def _proof(self, logged: LoggedPack, plan: Plan) -> Proof:
         name = logged.record.request_id
@@ -193,13 +158,3 @@ class Replayer:
             note=plan.note_tokens > 0,
             stored_only=stored_only,
         )
-
-
-def _with_successors(facts: Facts, successors: Mapping[str, object]) -> Facts:
-    raise NotImplementedError
-
-
-def _tiktoken(encoding: str) -> Counter:
-    from chunkprep_ingest.tokens import tiktoken_counter
-
-    return tiktoken_counter(encoding)
