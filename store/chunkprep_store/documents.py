@@ -156,7 +156,7 @@ def _known(row: sa.Row[Any]) -> KnownDocument:
         uri=row.uri,
         etag=row.etag,
         title=row.title,
-        whole=bool(row.whole) and row.pruned_at is None,
+        whole=bool(row.whole) or row.pruned_at is not None,
         erased=row.erased_at is not None,
     )
 
