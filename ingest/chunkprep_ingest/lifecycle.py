@@ -37,7 +37,7 @@ def in_force(
 
 
 def out_of_force_reason(
-    status: Status, effective_from: Moment | None, effective_to: Moment | None, at: Moment
+    status: str, effective_from: Moment | None, effective_to: Moment | None, at: Moment
 ) -> str | None:
     """Why it is not in force at `at` (a reason of CONTRACT.md), or None where it is."""
     if status == "draft":
