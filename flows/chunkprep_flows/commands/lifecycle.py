@@ -1,0 +1,131 @@
+"""supersede, withdraw, restore, set, erase: decisions about documents, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+import orjson
+
+from chunkprep_flows.console import print_json, talk
+from chunkprep_flows.opened import now, opened
+from chunkprep_flows.options import json_option, option, store_options
+
+reason_option = option("--reason", metavar="TEXT", help="Why; kept with the change.")
+
+
+def done(as_json: bool, message: str, **facts: object) -> None:
+    """Say what was done: a line of talk, or a JSON object."""
+    if as_json:
+        print_json(facts)
+    else:
+        talk(message)
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@reason_option
+@store_options
+@json_option
+def supersede(
+    old: str, new: str, reason: str | None, store: str, collection: str, as_json: bool
+) -> None:
+    """Let document NEW replace document OLD, from when NEW comes into force.
+
+    \b
+    Example:
+        chunkprep supersede policies/refund-2019.md policies/refund-2026.md
+    """
+    with opened(store) as target:
+        target.supersede(collection, old, new, now=now(), reason=reason)
+    done(as_json, f"{new} supersedes {old}", action="supersede", old=old, new=new, reason=reason)
+
+
+@click.command()
+@click.argument("document")
+@option("--reason", metavar="TEXT", required=True, help="Why; kept with the change.")
+@store_options
+@json_option
+def withdraw(document: str, reason: str, store: str, collection: str, as_json: bool) -> None:
+    """Take a document out of force now. It stays out, also when ingested again, until `restore`.
+
+    \b
+    Example:
+        chunkprep withdraw faq/offers.md --reason "offer has ended"
+    """
+    with opened(store) as target:
+        target.withdraw(collection, document, now=now(), reason=reason)
+    done(as_json, f"{document} is withdrawn", action="withdraw", document=document, reason=reason)
+
+
+@click.command()
+@click.argument("document")
+@reason_option
+@store_options
+@json_option
+def restore(
+    document: str, reason: str | None, store: str, collection: str, as_json: bool
+) -> None:
+    """Bring a withdrawn document back: a new version with the old content.
+
+    \b
+    Example:
+        chunkprep restore faq/offers.md
+    """
+    with opened(store) as target:
+        target.restore(collection, document, now=now(), reason=reason)
+    done(as_json, f"{document} is restored", action="restore", document=document, reason=reason)
+
+
+@click.command("set")
+@click.argument("document")
+@click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
+@reason_option
+@store_options
+@json_option
+def set_values(
+    document: str,
+    values: Sequence[str],
+    reason: str | None,
+    store: str,
+    collection: str,
+    as_json: bool,
+) -> None:
+    """Set metadata of a document by hand; an empty value goes back to what the file says.
+
+    \b
+    Example:
+        chunkprep set faq/offers.md review_by=2027-01-31 tags=offers,summer
+    """
+    changes = dict(_pair(value) for value in values)
+    with opened(store) as target:
+        target.set_metadata(collection, document, changes, now=now(), reason=reason)
+    done(as_json, f"{document}: {' '.join(values)}", action="set", document=document, set=changes)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise click.UsageError(f"{text!r} is no KEY=VALUE; write for example review_by=2027-01-31")
+    return key, value
+
+
+@click.command()
+@click.argument("document")
+@option("--yes", is_flag=True, help="Erase without asking.")
+@store_options
+@json_option
+def erase(document: str, yes: bool, store: str, collection: str, as_json: bool) -> None:
+    """Remove every trace of a document's text for good, leaving a tombstone.
+
+    \b
+    Example:
+        chunkprep erase mail/complaint-4711.eml --yes
+    """
+    if not yes:
+        raise click.UsageError(f"this cannot be undone; add --yes to erase {document}")
+    with opened(store) as target:
+        gone = target.erase(collection, document, now=now())
+    facts = orjson.loads(orjson.dumps(gone, default=lambda v: v._asdict()))
+    done(as_json, f"{document} is erased", action="erase", document=document, removed=facts)

@@ -1,0 +1,54 @@
+"""prune: remove what nobody needs any more."""
+
+from __future__ import annotations
+
+import click
+import orjson
+
+from chunkprep_flows.console import print_json, talk
+from chunkprep_flows.opened import now, opened
+from chunkprep_flows.options import json_option, option, store_options
+
+DAY = 86_400_000_000  # microseconds
+
+
+@click.command()
+@option(
+    "--older-than",
+    type=click.IntRange(0),
+    required=True,
+    metavar="DAYS",
+    help="Versions that went out of force before so many days.",
+)
+@option("--packs", type=click.IntRange(0), metavar="DAYS", help="Also pack logs as old as that.")
+@option("--even-if-logged", is_flag=True, help="Also versions that logged packs still need.")
+@store_options
+@json_option
+def prune(
+    older_than: int,
+    packs: int | None,
+    even_if_logged: bool,
+    store: str,
+    collection: str,
+    as_json: bool,
+) -> None:
+    """Remove superseded and withdrawn versions and old pack logs.
+
+    \b
+    Example:
+        chunkprep prune --older-than 365 --packs 90
+    """
+    moment = now()
+    with opened(store) as target:
+        removed = target.prune(
+            collection,
+            older_than=moment - older_than * DAY,
+            packs=None if packs is None else moment - packs * DAY,
+            even_if_logged=even_if_logged,
+            now=moment,
+        )
+    if as_json:
+        print_json(removed)
+    else:
+        facts = orjson.loads(orjson.dumps(removed, default=lambda v: v._asdict()))
+        talk("removed " + ", ".join(f"{count} {name}" for name, count in facts.items()))

@@ -1,0 +1,115 @@
+"""What an ingest run did, document by document and in sum: the shape of `ingest --json`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from chunkprep_ingest.errors import ReadError
+
+Outcome = Literal[
+    "new", "updated", "metadata_only", "unchanged", "withdrawn", "revived", "skipped", "failed"
+]
+WRITTEN: frozenset[str] = frozenset({"new", "updated", "revived"})
+"""Outcomes that may have written chunks."""
+
+
+class Failure(TypedDict):
+    """Why a document could not be ingested, and what to do."""
+
+    code: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentOutcome:
+    """What happened to one document. `tokens` are those of the blocks written.
+
+    In a dry run `tokens` are those that an index would have to embed again.
+    """
+
+    document: str
+    version: int | None
+    outcome: Outcome
+    chunks: int = 0
+    coverage: float | None = None
+    warnings: tuple[str, ...] = ()
+    error: Failure | None = None
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted."""
+
+    run_id: str
+    collection: str
+    seen: int
+    new: int
+    updated: int
+    metadata_only: int
+    unchanged: int
+    withdrawn: int
+    skipped: int
+    failed: int
+    revived: int
+    chunks_written: int
+    tokens_written: int
+    seconds: float
+    stopped: bool
+    dry_run: bool
+    warnings: tuple[str, ...]
+    documents: tuple[DocumentOutcome, ...]
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the run found something that somebody has to look at (exit 1)."""
+        return bool(self.failed or self.stopped)
+
+
+def failure(error: ReadError) -> Failure:
+    """The error as data."""
+    return {"code": error.code, "message": error.detail, "remedy": error.remedy}
+
+
+def failed(document: str, error: ReadError, *, warnings: tuple[str, ...] = ()) -> DocumentOutcome:
+    """The outcome of a document that could not be read."""
+    return DocumentOutcome(document, None, "failed", warnings=warnings, error=failure(error))
+
+
+def summed(
+    outcomes: Iterable[DocumentOutcome],
+    *,
+    run_id: str,
+    collection: str,
+    seconds: float,
+    stopped: bool = False,
+    dry_run: bool = False,
+    warnings: tuple[str, ...] = (),
+) -> IngestReport:
+    """The report of a run: outcomes ordered by document, and counted."""
+    documents = tuple(sorted(outcomes, key=lambda o: (o.document, o.outcome)))
+    counts = Counter(o.outcome for o in documents)
+    return IngestReport(
+        run_id=run_id,
+        collection=collection,
+        seen=len(documents) - counts["withdrawn"],
+        new=counts["new"],
+        updated=counts["updated"],
+        metadata_only=counts["metadata_only"],
+        unchanged=counts["unchanged"],
+        withdrawn=counts["withdrawn"],
+        skipped=counts["skipped"],
+        failed=counts["failed"],
+        revived=counts["revived"],
+        chunks_written=sum(o.chunks for o in documents if o.outcome in WRITTEN),
+        tokens_written=sum(o.tokens for o in documents if o.outcome in WRITTEN),
+        seconds=round(seconds, 3),
+        stopped=stopped,
+        dry_run=dry_run,
+        warnings=warnings,
+        documents=documents,
+    )
