@@ -20,7 +20,7 @@ from __future__ import annotations
 
 READ_REMEDIES = {
     "unreadable": "check that the path exists and that this user may read it",
-    "unsupported_type": "convert the file to a supported format, or install the extra that reads it",
+    "unsupported_type": "convert it to a supported format, or install the extra that reads it",
     "empty": "the file holds no text; remove it, or restore its content",
     "no_text_layer": "run OCR over the PDF first, or install unstructured's own PDF strategies",
     "needs_password": "save the file without a password",

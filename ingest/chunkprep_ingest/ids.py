@@ -45,7 +45,8 @@ def chunk_id_base(
 ) -> str:
     """What the chunk ids of one version share. `repeat` counts the document's earlier versions
     with identical inputs (normally 0; it tells A, B, A apart). `fingerprints` are those of
-    reader, policy and profile, `rendered` the metadata that the header shows."""
+    reader, policy and profile, `rendered` the metadata that the header shows.
+    """
     return digest(collection, document, content_hash, rendered, *fingerprints, str(repeat))
 
 

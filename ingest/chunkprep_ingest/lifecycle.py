@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 from chunkprep_ingest.errors import ChunkprepError
@@ -27,7 +28,7 @@ class EffectiveRange(NamedTuple):
 def in_force(
     status: str, effective_from: Moment | None, effective_to: Moment | None, at: Moment
 ) -> bool:
-    """Whether a version is in force at `at`: not a draft, and effective_from <= at < effective_to."""
+    """Whether a version is in force: not a draft, and effective_from <= at < effective_to."""
     return (
         status != "draft"
         and (effective_from is None or effective_from <= at)
@@ -79,9 +80,7 @@ def overlapping(ranges: Iterable[EffectiveRange]) -> list[tuple[EffectiveRange, 
         key=lambda r: low if r.start is None else r.start,
     )
     return [
-        (a, b)
-        for a, b in zip(alive, alive[1:], strict=False)
-        if a.end is None or b.start is None or b.start < a.end
+        (a, b) for a, b in pairwise(alive) if a.end is None or b.start is None or b.start < a.end
     ]
 
 

@@ -53,7 +53,7 @@ Texts = Annotated[tuple[Annotated[str, BeforeValidator(_as_text)], ...], BeforeV
 
 
 class Metadata(BaseModel):
-    """One document version's metadata. Moments are microseconds UTC; lists may be comma-separated."""
+    """One document version's metadata; moments in microseconds UTC, lists comma-separated too."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -94,13 +94,13 @@ class Template:
             raise ProfileError(f"not a template: {error}; see docs/exactness.md") from error
 
 
-_MARKER = "[truncated: the rest of this section was left out]"
+_MARKER = "[truncated: rest omitted]"
 
 TEMPLATES: dict[str, Template] = {
     "markdown": Template("markdown", "[Source", ": ", "]\n", "\n\n***\n", _MARKER),
     "xml": Template(
         "xml", "<source", ' title="', '">\n', "\n</source>\n",
-        "<truncated>the rest of this section was left out</truncated>", ' n="', '"',
+        "<truncated>rest omitted</truncated>", ' n="', '"',
     ),
     "plain": Template("plain", "Source", ": ", "\n", "\n\n-----\n", _MARKER),
 }  # fmt: skip

@@ -1,0 +1,142 @@
+"""Cuts below the level of sentences and rows: lines, words, grapheme clusters.
+
+Each function takes a run text[start:end] and gives the places strictly inside it where it may be
+cut, ascending, each with its strength. Nothing here looks past the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import regex
+
+from chunkprep_ingest import gaps
+
+Cut = tuple[int, int]
+"""(offset, strength)."""
+
+_WHITE = re.compile(r"\s")
+_NOT_WHITE = re.compile(r"\S")
+_CLUSTER = regex.compile(r"\X")
+_LONGEST_WHITE = 64  # a longer run of white space is parted from the words around it
+_WHITE_PART = 1000  # and given to the tokenizer in parts: tiktoken panics on a million spaces
+_LONGEST_CLUSTER = 128  # characters looked at to find where a grapheme cluster ends
+
+
+def word_cuts(text: str, start: int, end: int, size: int, fits: Callable[[str], bool]) -> list[Cut]:
+    """Cuts about every `size` characters: behind a line break where one is near, else between
+    words, else inside a word that does not fit by itself.
+    """
+    cuts: list[Cut] = []
+    at = start
+    while end - at > size:
+        cut = _next_cut(text, at, end, size)
+        if cut is None:
+            break
+        if cut[0] - at > 4 * size:
+            cuts.extend(_inside(text, at, cut[0], fits))
+        if is_edge(text, cut[0]):
+            cuts.append(cut)
+        at = cut[0]
+    if end - at > 4 * size:
+        cuts.extend(_inside(text, at, end, fits))
+    return cuts
+
+
+def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
+    """The first good cut at least `size` characters behind `at`."""
+    near = min(end, at + 4 * size)
+    line = text.find("\n", at + size - 1, near)
+    if 0 <= line < end - 1 and not text[line + 1].isspace():
+        return line + 1, gaps.LINE
+    found = _WHITE.search(text, at + size, end)
+    if found is None:
+        return None
+    cut = found.start()
+    while cut > at + 1 and text[cut - 1].isspace():
+        cut -= 1
+    if cut <= at + 1 and text[at].isspace():  # a long run of white space: go behind it
+        behind = _NOT_WHITE.search(text, at, end)
+        return None if behind is None else (behind.start(), gaps.INSIDE_WORD)
+    if text[cut] == "\n":
+        behind = _NOT_WHITE.search(text, cut, end)
+        if behind is None:
+            return None
+        line = text.rfind("\n", cut, behind.start()) + 1
+        return line, gaps.LINE
+    return cut, gaps.WORD
+
+
+def _inside(text: str, start: int, end: int, fits: Callable[[str], bool]) -> Iterator[Cut]:
+    """Cuts inside one unbroken run (and the white space before it): as few parts as fit."""
+    visible = _NOT_WHITE.search(text, start, end)
+    at = visible.start() if visible else end
+    if not is_edge(text, at):
+        at = max(start, at - 1)
+    if at - start > _LONGEST_WHITE:
+        for part in range(start + _WHITE_PART, at, _WHITE_PART):
+            yield part, gaps.INSIDE_WORD
+        if at < end:
+            yield at, gaps.INSIDE_WORD
+    else:
+        at = start
+    size = 0
+    while at < end:
+        at, size = _largest_part(text, at, end, size, fits)
+        if at < end:
+            yield at, gaps.INSIDE_WORD
+
+
+def _largest_part(
+    text: str, at: int, end: int, size: int, fits: Callable[[str], bool]
+) -> tuple[int, int]:
+    """The end of a part from `at` that fits, near the largest, and its length; at least one
+    cluster. `size` is the length that fitted last, 0 for none.
+    """
+    size = min(size + size // 8 or 1024, end - at)
+    while True:
+        part = cluster_edge(text, at, at + size, end)
+        if part - at <= 1 or fits(text[at:part]):
+            return part, part - at
+        smaller = (part - at) * 3 // 4
+        if smaller < 1 or cluster_edge(text, at, at + smaller, end) == part:
+            return part, part - at
+        size = smaller
+
+
+def is_edge(text: str, at: int) -> bool:
+    """Whether no grapheme cluster is torn by parting text at `at`, white space there dropped."""
+    visible = _NOT_WHITE.search(text, at)
+    if visible is None:
+        return True
+    return _is_cluster_edge(text, at) and _is_cluster_edge(text, visible.start())
+
+
+def _is_cluster_edge(text: str, at: int) -> bool:
+    if at <= 0 or at >= len(text) or text[at - 1 : at + 1].isascii():
+        return True
+    start = at - 1
+    while start > 0 and at - start < _LONGEST_CLUSTER and not text[start - 1 : start + 1].isascii():
+        start -= 1
+    for cluster in _CLUSTER.finditer(text, start, min(len(text), at + _LONGEST_CLUSTER)):
+        if cluster.end() >= at:
+            return bool(cluster.end() == at)
+    return True
+
+
+def cluster_edge(text: str, start: int, near: int, end: int) -> int:
+    """The last grapheme edge in (start, near], or the first one behind it where there is none.
+
+    `start` must be an edge itself.
+    """
+    if near >= end:
+        return end
+    if text[near - 1 : near + 1].isascii():
+        return near
+    last = start
+    for cluster in _CLUSTER.finditer(text, start, min(end, near + _LONGEST_CLUSTER)):
+        if cluster.end() > near:
+            return last if last > start else cluster.end()
+        last = cluster.end()
+    return last

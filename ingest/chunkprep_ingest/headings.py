@@ -1,0 +1,34 @@
+"""What a heading is called: its source text without the markup that makes it a heading."""
+
+from __future__ import annotations
+
+import re
+
+MAX_HASHES = 6
+"""Markdown knows six heading levels; deeper ones are written with six hashes."""
+
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
+_ATX = re.compile(r"^[ \t]*#{1,6}(?=[ \t]|$)[ \t]*")
+_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_UNDERLINE = re.compile(r"^[ \t]*(?:=+|-+)[ \t]*$")
+
+
+def heading_name(text: str) -> str:
+    """The name of the heading that `text` is the source of, on one line.
+
+    Strips opening and closing hashes or a setext underline; inline markup stays as written.
+    """
+    lines = _QUOTE.sub("", text.strip()).splitlines()
+    if len(lines) > 1 and _UNDERLINE.match(lines[-1]):
+        name = " ".join(lines[:-1])
+    else:
+        name = " ".join(lines)
+        opened = _ATX.match(name)
+        if opened:
+            name = _CLOSING.sub("", name[opened.end() :])
+    return " ".join(name.split())
+
+
+def heading_text(name: str, depth: int) -> str:
+    """A heading as Markdown writes it: hashes for its depth (1 is the highest), then its name."""
+    return "#" * max(1, min(depth, MAX_HASHES)) + " " + name

@@ -1,0 +1,19 @@
+"""From a file's bytes to a ParsedDocument: one text, and the elements in it."""
+
+from chunkprep_ingest.readers.options import ReadOptions
+from chunkprep_ingest.readers.registry import (
+    SUPPORTED,
+    is_supported,
+    read,
+    reader_fingerprint,
+    reader_name,
+)
+
+__all__ = [
+    "SUPPORTED",
+    "ReadOptions",
+    "is_supported",
+    "read",
+    "reader_fingerprint",
+    "reader_name",
+]

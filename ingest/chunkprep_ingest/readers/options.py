@@ -1,0 +1,32 @@
+"""What a reader is told besides the bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chunkprep_ingest.errors import ChunkprepError
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Settings of every reader.
+
+    `fallback_encoding` is tried where a text file is not UTF-8. A file over `max_bytes`, or an
+    archive that would expand to more than `max_expanded_bytes` or holds more than `max_members`
+    files, fails as too_large before it is parsed. `boilerplate` keeps navigation and repeated
+    page headers and footers in the text; they are left out and counted otherwise.
+    """
+
+    fallback_encoding: str | None = None
+    max_bytes: int = 256 * MEBIBYTE
+    max_expanded_bytes: int = 512 * MEBIBYTE
+    max_members: int = 20_000
+    boilerplate: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that would let nothing through."""
+        for name in ("max_bytes", "max_expanded_bytes", "max_members"):
+            if getattr(self, name) < 1:
+                raise ChunkprepError(f"{name} must be at least 1, not {getattr(self, name)}")

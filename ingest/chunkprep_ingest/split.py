@@ -1,0 +1,397 @@
+"""From elements to priced chunks: the whole way through the pure core.
+
+Pieces are made and counted (pieces, measure), grouped (divide), and dressed and priced here.
+Every price is exact: sums where the tokenizer must split, a fresh count elsewhere.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from chunkprep_ingest.counting import Counter, follows_line, seam_after, seam_before
+from chunkprep_ingest.divide import Divider, Range
+from chunkprep_ingest.errors import IndivisibleError
+from chunkprep_ingest.finecuts import cluster_edge, is_edge
+from chunkprep_ingest.ids import text_hash
+from chunkprep_ingest.labels import Header, Headers
+from chunkprep_ingest.measure import measure
+from chunkprep_ingest.model import (
+    Boundary,
+    Chunk,
+    ChunkKind,
+    Element,
+    ParsedDocument,
+    Span,
+    Substitution,
+)
+from chunkprep_ingest.pieces import make_pieces
+from chunkprep_ingest.policy import Policy
+from chunkprep_ingest.profile import Profile, check_policy
+from chunkprep_ingest.template import neutralise, restore
+
+_SLACK = 2  # tokens that the first and last word of a chunk may cost more than in the document
+
+
+def split(
+    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: Counter
+) -> tuple[Chunk, ...]:
+    """The document's chunks in order: each block at most `policy.cap` tokens, priced exactly.
+
+    Raises IndivisibleError where one grapheme cluster does not fit a block, PolicyError where
+    the cap is too small for the template.
+    """
+    check_policy(policy, profile)
+    if not parsed.elements:
+        return ()
+    return _Splitter(parsed, title, policy, profile, counter).split()
+
+
+class _Splitter:
+    """One document on its way: the values that pricing a chunk needs."""
+
+    def __init__(
+        self,
+        parsed: ParsedDocument,
+        title: str,
+        policy: Policy,
+        profile: Profile,
+        counter: Counter,
+    ) -> None:
+        self.template = profile.template
+        self.profile = profile
+        self.counter = counter
+        self.policy = policy
+        self.text, self.substitutions = neutralise(profile.template, parsed.text)
+        share = int(policy.cap * policy.header_share)
+        self.headers = Headers(
+            self.template, counter, title, max(share, profile.shortest_header_tokens)
+        )
+        self.least_room = max(1, policy.cap - self.headers.limit - profile.delimiter_tokens)
+        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, self._fits)
+        self.measured = measure(self.pieces, counter)
+        self.ends: dict[tuple[str, str], int] = {}
+        self.chunks: list[Chunk] = []
+
+    def _fits(self, text: str) -> bool:
+        return self.counter.count(text) <= self.least_room - _SLACK
+
+    def split(self) -> tuple[Chunk, ...]:
+        policy = self.policy
+        room = _Room(self, policy.cap)
+        divider = Divider(
+            self.measured.before,
+            self.pieces.strength,
+            room,
+            room if policy.target_tokens == policy.cap else _Room(self, policy.target_tokens),
+            policy.minimum_tokens,
+            policy.span_sections,
+        )
+        for first, last in divider.divide(0, len(self.pieces)):
+            self._emit(first, last)
+        return tuple(self.chunks)
+
+    def _emit(self, first: int, last: int) -> None:
+        """Price the pieces as one chunk; where that is over the cap after all, part them."""
+        while first < last and self._is_blank(first):
+            first += 1  # white space so long that it was parted from the words around it
+        if first == last:
+            return
+        start, end = self._body(first, last)
+        chunk = self._chunk(first, last, start, end)
+        if chunk.block_tokens <= self.policy.cap:
+            self.chunks.append(chunk)
+        elif last - first > 1:
+            middle = self._middle(first, last)
+            self._emit(first, middle)
+            self._emit(middle, last)
+        else:
+            self._part(first, start, end)
+
+    def _is_blank(self, piece: int) -> bool:
+        starts = self.pieces.start
+        stop = starts[piece + 1] if piece + 1 < len(starts) else self.pieces.end
+        return self.text[starts[piece] : stop].isspace()
+
+    def _middle(self, first: int, last: int) -> int:
+        """The strongest gap inside, the one nearest the middle where several are."""
+        before, strength = self.measured.before, self.pieces.strength
+        half = (before[first] + before[last]) / 2
+        inside = range(first + 1, last)
+        return max(inside, key=lambda k: (strength[k], -abs(before[k] - half)))
+
+    def _body(self, first: int, last: int) -> Range:
+        """Where the text of these pieces starts and ends: blank lines around it go, and blanks
+        at a cut inside a line; a line's indentation stays.
+        """
+        text, pieces = self.text, self.pieces
+        start = pieces.start[first]
+        end = pieces.start[last] if last < len(pieces) else pieces.end
+        body = text[start:end]
+        bare = body.lstrip()
+        at = end - len(bare)
+        if start and text[start - 1] != "\n" and first:
+            start = at
+        else:
+            start = max(start, text.rfind("\n", start, at) + 1)
+        return start, end - (len(body) - len(body.rstrip()))
+
+    def _chunk(self, first: int, last: int, start: int, end: int) -> Chunk:
+        lead = self.pieces.lead.get(first, "")
+        if lead and self.counter.count(lead) > self.headers.limit:
+            lead = ""  # a repeated header that long would leave no room for rows
+        trail = self.pieces.trail.get(last, "")
+        header = self._header(first, last)
+        prices = self._summed(first, last, start, end, header, lead, trail)
+        if prices is None:
+            text = lead + self.text[start:end] + trail
+            prices = self._counted(first, last, start, header, lead, text)
+        return self._dressed(first, last, start, end, header, lead, trail, prices)
+
+    def _dressed(
+        self,
+        first: int,
+        last: int,
+        start: int,
+        end: int,
+        header: Header,
+        lead: str,
+        trail: str,
+        prices: tuple[int, tuple[Boundary, ...]],
+    ) -> Chunk:
+        text = lead + self.text[start:end] + trail
+        kind = self._kind(first, last, start, end)
+        substitutions = self._substituted(start, end, len(lead))
+        additions = [Span(0, len(lead))] if lead else []
+        if trail:
+            additions.append(Span(len(text) - len(trail), len(trail)))
+        return Chunk(
+            ordinal=len(self.chunks),
+            start=start,
+            end=end,
+            text=text,
+            header=header.text,
+            heading_path=self._path(first, last),
+            kind=kind,
+            truncatable=kind == "prose",
+            page=self.pieces.elements[self.pieces.element[first]].page,
+            block_tokens=prices[0],
+            header_tokens=header.tokens,
+            delimiter_tokens=self.profile.delimiter_tokens,
+            boundaries=prices[1],
+            content_hash=text_hash(restore(text, substitutions)),
+            additions=tuple(additions),
+            substitutions=substitutions,
+        )
+
+    # -- prices ---------------------------------------------------------------------------
+
+    def _summed(
+        self,
+        first: int,
+        last: int,
+        start: int,
+        end: int,
+        header: Header,
+        lead: str,
+        trail: str,
+    ) -> tuple[int, tuple[Boundary, ...]] | None:
+        """Block and boundary prices from the pieces' counts; None where they do not add up."""
+        if self._is_loose(first, last, start):
+            return None
+        word = seam_before(self.text, end, start)
+        if word == start:
+            return None  # one unbroken run: a fresh count is as cheap
+        before = self.measured.before
+        base = self._front(first, last, start, end, header, lead) - before[first]
+        block = base + before[last] + self._end(last, word, end, trail + self.template.delimiter)
+        return block, self._boundaries(first, last, start - len(lead), base, block)
+
+    def _is_loose(self, first: int, last: int, start: int) -> bool:
+        """Whether a gap inside has no seam near, or none behind the chunk's start."""
+        measured = self.measured
+        if not measured.loose and not measured.seam:
+            return False
+        inside = range(first + 1, last)
+        return any(k in measured.loose or measured.seam.get(k, start) < start for k in inside)
+
+    def _boundaries(
+        self, first: int, last: int, origin: int, base: int, block: int
+    ) -> tuple[Boundary, ...]:
+        """The places before pieces where the chunk may be cut, below the whole block's price."""
+        pieces, before, text = self.pieces, self.measured.before, self.text
+        kinds, starts = pieces.kind, pieces.start
+        line = base + self.profile.line_marker_tokens
+        space = base + self.profile.space_marker_tokens
+        most = min(block, self.policy.cap)
+        made = tuple.__new__
+        return tuple(
+            [
+                made(Boundary, (starts[k] - origin, kind, cost))
+                for k in range(first + 1, last)
+                if (kind := kinds[k]) is not None
+                and (cost := before[k] + (line if text[starts[k] - 1] == "\n" else space)) < most
+            ]
+        )
+
+    def _front(self, first: int, last: int, start: int, end: int, header: Header, lead: str) -> int:
+        """Header, lead, and what the first word costs more or less behind them than it does in
+        the document.
+        """
+        text, measured = self.text, self.measured
+        at = self.pieces.start[first]
+        count = self.counter.count
+        if start == at and first not in measured.seam and follows_line(text, start):
+            return header.tokens + (count(lead) if lead else 0)
+        stop = self.pieces.start[first + 1] if first + 1 < last else end
+        head = seam_after(text, start, stop)
+        seam = measured.seam.get(first, at)
+        in_document = count(text[seam:head]) - (count(text[seam:at]) if seam < at else 0)
+        return count(header.text + lead + text[start:head]) - in_document
+
+    def _end(self, last: int, word: int, end: int, closing: str) -> int:
+        """What `closing` costs behind the last word, less what stands there in the document."""
+        text, pieces = self.text, self.pieces
+        joiner = text[end : pieces.start[last] if last < len(pieces) else pieces.end]
+        key = text[word:end], joiner + "\0" + closing
+        cost = self.ends.get(key)
+        if cost is None:
+            count = self.counter.count
+            cost = self.ends[key] = count(key[0] + closing) - count(key[0] + joiner)
+        return cost
+
+    def _counted(
+        self, first: int, last: int, start: int, header: Header, lead: str, text: str
+    ) -> tuple[int, tuple[Boundary, ...]]:
+        """Block and boundary prices by counting each afresh."""
+        count, template, pieces = self.counter.count, self.template, self.pieces
+        block = count(header.text + text + template.delimiter)
+        most = min(block, self.policy.cap)
+        boundaries = []
+        for k in range(first + 1, last):
+            kind = pieces.kind[k]
+            offset = pieces.start[k] - start + len(lead)
+            if kind is not None and 0 < offset < len(text):
+                cost = count(header.text + template.cut(text, offset) + template.delimiter)
+                if cost < most:
+                    boundaries.append(Boundary(offset, kind, cost))
+        return block, tuple(boundaries)
+
+    def _part(self, piece: int, start: int, end: int) -> None:
+        """Chunks of one piece that does not fit a block: parted between words where it can be,
+        between grapheme clusters elsewhere, each counted afresh.
+        """
+        text = self.text
+        header = self._header(piece, piece + 1)
+        room = self.policy.cap
+        while start < end:
+            size, stop = end - start, end
+            while self._block(header, start, stop) > room:
+                size = size * 3 // 4
+                shorter = cluster_edge(text, start, start + max(1, size), end)
+                if shorter == stop or not size:
+                    raise IndivisibleError(
+                        "indivisible",
+                        f"{text[start:stop][:20]!r} at character {start} costs "
+                        f"{self._block(header, start, stop)} tokens as a block; the cap is {room}",
+                    )
+                stop = shorter
+            word = max(text.rfind(" ", start + 1, stop), text.rfind("\n", start + 1, stop))
+            if start < word and stop < end and text[start:word].strip() and is_edge(text, word):
+                stop = word
+            self._append_part(piece, start, stop, header)
+            start = stop
+            behind = start + len(text[start:end]) - len(text[start:end].lstrip())
+            if is_edge(text, start):
+                start = behind
+
+    def _block(self, header: Header, start: int, stop: int) -> int:
+        body = self.text[start:stop].rstrip()
+        return self.counter.count(header.text + body + self.template.delimiter)
+
+    def _append_part(self, piece: int, start: int, stop: int, header: Header) -> None:
+        stop = start + len(self.text[start:stop].rstrip())
+        if start < stop:
+            block = self._block(header, start, stop)
+            chunk = self._dressed(piece, piece + 1, start, stop, header, "", "", (block, ()))
+            self.chunks.append(chunk)
+
+    # -- what a chunk says of itself --------------------------------------------------------
+
+    def _header(self, first: int, last: int) -> Header:
+        """The header of these pieces: it leaves out a heading that the text itself opens with."""
+        path = self._path(first, last)
+        pieces = self.pieces
+        if path and pieces.elements[pieces.element[first]].kind == "title":
+            section = pieces.sections[pieces.section[first]]
+            if section.first_piece == first and section.path == path:
+                return self.headers.of(path[:-1])
+        return self.headers.of(path)
+
+    def _path(self, first: int, last: int) -> tuple[str, ...]:
+        """The headings that all pieces share."""
+        pieces = self.pieces
+        low, high = pieces.section[first], pieces.section[last - 1]
+        path = pieces.sections[low].path
+        for section in pieces.sections[low + 1 : high + 1]:
+            other = section.path
+            common = 0
+            while common < len(path) and common < len(other) and path[common] == other[common]:
+                common += 1
+            path = path[:common]
+        return path
+
+    def _kind(self, first: int, last: int, start: int, end: int) -> ChunkKind:
+        """Table or code where more than half of the characters are, else prose."""
+        pieces = self.pieces
+        low, high = pieces.element[first], pieces.element[last - 1]
+        elements = pieces.elements[low : high + 1]
+        for kind in ("table", "code"):
+            share = sum(_overlap(e, start, end) for e in elements if e.kind == kind)
+            if share * 2 > end - start:
+                return kind
+        return "prose"
+
+    def _substituted(self, start: int, end: int, shift: int) -> tuple[Substitution, ...]:
+        """The document's substitutions that fall into this chunk, at the chunk's own offsets."""
+        if not self.substitutions:
+            return ()
+        low = bisect_left(self.substitutions, (start, ""))
+        high = bisect_left(self.substitutions, (end, ""))
+        return tuple(
+            Substitution(s.offset - start + shift, s.original) for s in self.substitutions[low:high]
+        )
+
+
+def _overlap(element: Element, start: int, end: int) -> int:
+    """Characters of [start, end) that belong to the element."""
+    return max(0, min(element.end, end) - max(element.start, start))
+
+
+class _Room:
+    """What a block that starts at a piece leaves for text, under a limit in tokens."""
+
+    def __init__(self, splitter: _Splitter, limit: int) -> None:
+        self.splitter = splitter
+        self.limit = limit - splitter.profile.delimiter_tokens - _SLACK
+        self.by_section: dict[int, int] = {}
+        self.by_lead: dict[str, int] = {}
+
+    def __call__(self, piece: int) -> int:
+        pieces = self.splitter.pieces
+        section = pieces.section[piece]
+        room = self.by_section.get(section)
+        if room is None:
+            header = self.splitter.headers.of(pieces.sections[section].path)
+            room = self.by_section[section] = max(1, self.limit - header.tokens)
+        lead = pieces.lead.get(piece)
+        return max(1, room - self._lead_cost(lead)) if lead else room
+
+    def _lead_cost(self, lead: str) -> int:
+        """A lead, and a closing fence as long as it may need one."""
+        cost = self.by_lead.get(lead)
+        if cost is None:
+            count = self.splitter.counter.count(lead)
+            fence = 0 if lead.lstrip()[:1] == "|" else 4
+            cost = count + fence if count <= self.splitter.headers.limit else 0
+            self.by_lead[lead] = cost
+        return cost
