@@ -1,0 +1,78 @@
+"""A document as read becomes a version ready to store: titled, split, priced, signed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.ids import digest
+from chunkprep_ingest.metadata import Metadata
+from chunkprep_ingest.model import Chunk, Fingerprints, ParsedDocument, PreparedVersion
+from chunkprep_ingest.policy import Policy
+from chunkprep_ingest.profile import Profile
+from chunkprep_ingest.similarity import signatures
+from chunkprep_ingest.split import split
+
+
+def prepare_version(
+    parsed: ParsedDocument,
+    *,
+    document: str,
+    uri: str,
+    data_hash: str,
+    metadata: Metadata,
+    policy: Policy,
+    profile: Profile,
+    counter: Counter,
+    etag: str | None = None,
+) -> PreparedVersion:
+    """All that the store writes for one document. `data_hash` is of the file's bytes.
+
+    Raises ReadError with the code `empty` where there is no text, `indivisible` where one
+    grapheme cluster does not fit a block.
+    """
+    title = document_title(metadata, parsed, document)
+    chunks = split(parsed, title, policy, profile, counter)
+    if not chunks:
+        raise ReadError("empty", f"{document}: no text was found")
+    rendered = rendered_metadata(title)
+    return PreparedVersion(
+        document=document,
+        uri=uri,
+        title=title,
+        bytes_hash=data_hash,
+        content_hash=content_hash(parsed.text, rendered),
+        rendered=rendered,
+        metadata_json=metadata.model_dump_json(),
+        fingerprints=Fingerprints(parsed.reader, policy.fingerprint, profile.fingerprint),
+        parsed=parsed,
+        chunks=signed(chunks),
+        etag=etag,
+    )
+
+
+def document_title(metadata: Metadata, parsed: ParsedDocument, document: str) -> str:
+    """The title that headers show: the metadata's, else the document's own, else the file name."""
+    return metadata.title or parsed.title or PurePosixPath(document).stem
+
+
+def rendered_metadata(title: str) -> str:
+    """The metadata that headers show, as stable JSON."""
+    return json.dumps({"title": title}, ensure_ascii=False, sort_keys=True)
+
+
+def content_hash(text: str, rendered: str) -> str:
+    """What a version's content is: its text and what its headers show (hex SHA-256)."""
+    return digest(text, rendered)
+
+
+def signed(chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+    """The chunks with their near-duplicate signatures."""
+    made = signatures([chunk.text for chunk in chunks])
+    return tuple(
+        replace(chunk, signature=signature) if signature else chunk
+        for chunk, signature in zip(chunks, made, strict=True)
+    )

@@ -1,0 +1,40 @@
+"""Near-duplicate signatures: 32 MinHash lanes of a text's words, by the rensa library.
+
+The share of equal lanes of two signatures estimates the Jaccard similarity of their word sets
+(Broder 1997). The packer compares signatures; it never hashes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+LANES = 32
+"""Lanes of a signature, four bytes each: 128 bytes."""
+
+LEAST_WORDS = 20
+"""Texts with fewer words get no signature: two short texts are alike too easily."""
+
+_SEED = 42
+_PACK = struct.Struct(f"<{LANES}I")
+
+
+def signatures(texts: Sequence[str]) -> list[bytes]:
+    """The signature of each text, empty for texts below LEAST_WORDS words."""
+    from rensa import RMinHash  # the `ingest` extra; packing does without
+
+    words = [text.casefold().split() for text in texts]
+    long = [n for n, found in enumerate(words) if len(found) >= LEAST_WORDS]
+    digests = RMinHash.digests_from_token_sets([words[n] for n in long], LANES, _SEED)
+    made = [b""] * len(texts)
+    for n, lanes in zip(long, digests, strict=True):
+        made[n] = _PACK.pack(*lanes)
+    return made
+
+
+def similarity(a: bytes, b: bytes) -> float:
+    """The estimated Jaccard similarity (0 to 1) of two signatures; 0 where one is empty."""
+    if not a or not b:
+        return 0.0
+    same = sum(x == y for x, y in zip(_PACK.unpack(a), _PACK.unpack(b), strict=True))
+    return same / LANES
