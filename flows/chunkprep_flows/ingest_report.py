@@ -12,8 +12,6 @@ from chunkprep_ingest.errors import ReadError
 Outcome = Literal[
     "new", "updated", "metadata_only", "unchanged", "withdrawn", "revived", "skipped", "failed"
 ]
-WRITTEN: frozenset[str] = frozenset({"new", "updated", "revived"})
-"""Outcomes that may have written chunks."""
 
 
 class Failure(TypedDict):
@@ -26,9 +24,10 @@ class Failure(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class DocumentOutcome:
-    """What happened to one document. `tokens` are those of the blocks written.
+    """What happened to one document.
 
-    In a dry run `tokens` are those that an index would have to embed again.
+    `chunks` are those of its version, `written` those written now and `tokens` the tokens of
+    their blocks; in a dry run `tokens` are those that an index would have to embed again.
     """
 
     document: str
@@ -38,6 +37,7 @@ class DocumentOutcome:
     coverage: float | None = None
     warnings: tuple[str, ...] = ()
     error: Failure | None = None
+    written: int = 0
     tokens: int = 0
 
 
@@ -63,6 +63,17 @@ class IngestReport:
     dry_run: bool
     warnings: tuple[str, ...]
     documents: tuple[DocumentOutcome, ...]
+
+    @property
+    def headline(self) -> str:
+        """The counts in words, those that are nought left out."""
+        names = (
+            "new", "updated", "metadata_only", "revived", "unchanged", "withdrawn", "skipped",
+            "failed",
+        )  # fmt: skip
+        counted = [(getattr(self, name), name.replace("_", " ")) for name in names]
+        said = ", ".join(f"{count} {name}" for count, name in counted if count)
+        return f"{self.seen} documents: {said}" if said else "no documents found"
 
     @property
     def trouble(self) -> bool:
@@ -105,8 +116,8 @@ def summed(
         skipped=counts["skipped"],
         failed=counts["failed"],
         revived=counts["revived"],
-        chunks_written=sum(o.chunks for o in documents if o.outcome in WRITTEN),
-        tokens_written=sum(o.tokens for o in documents if o.outcome in WRITTEN),
+        chunks_written=sum(o.written for o in documents),
+        tokens_written=sum(o.tokens for o in documents),
         seconds=round(seconds, 3),
         stopped=stopped,
         dry_run=dry_run,

@@ -40,6 +40,11 @@ def graceful_stop() -> Iterator[None]:
         _asked.clear()
 
 
+def ignore_interrupt() -> None:
+    """For worker processes: Ctrl-C is the parent's to handle, which sends no further batches."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _ask(number: int, _frame: FrameType | None) -> None:
     if _asked.is_set():
         raise KeyboardInterrupt

@@ -126,9 +126,18 @@ def withdrawals(
     return Withdrawals(gone, None)
 
 
+class Judged(NamedTuple):
+    """A listed file and what is to be done with it."""
+
+    work: Work
+    step: Step
+    known: KnownDocument | None
+
+
 class Refused(NamedTuple):
     """A listed path that is not read: `error` says why, `loud` whether that is a failure."""
 
     document: str
+    uri: str
     error: ReadError
     loud: bool

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from chunkprep_flows.console import print_json, print_records, print_table, talk
+from chunkprep_flows.console import print_json, print_records, print_table
 from chunkprep_flows.opened import at, opened
 from chunkprep_flows.options import as_of_option, json_option, option, stacked, store_options
 from chunkprep_ingest.errors import RequestError
@@ -163,8 +163,8 @@ def _parsed(data: bytes, where: str) -> Any:
         ) from error
 
 
-def show_decisions(result: PackResult) -> None:
-    """The decision table, the figures and the warnings, on stderr."""
+def show_decisions(result: PackResult, *, err: bool = True) -> None:
+    """The decision table, the figures and the warnings, on stderr unless told otherwise."""
     blocks = {block.chunk_id: block for block in result.blocks}
     rows = []
     for decision in result.decisions:
@@ -174,14 +174,15 @@ def show_decisions(result: PackResult) -> None:
             (decision.rank, decision.score, decision.tokens, decision.outcome, decision.reason, where)
         )
     columns = ("rank", "score", "tokens", "outcome", "reason", "chunk")
-    print_table(columns, rows, right=("rank", "score", "tokens"), err=True)
+    print_table(columns, rows, right=("rank", "score", "tokens"), err=err)
     log = result.log
-    talk(
+    click.echo(
         f"{log.used_tokens} of {log.slot} tokens ({log.fill:.0%}), {log.packed} of {log.offered} "
-        f"candidates, {log.skipped_for_size} skipped for size; rank 1: {log.rank1}"
+        f"candidates, {log.skipped_for_size} skipped for size; rank 1: {log.rank1}",
+        err=err,
     )
     for warning in result.warnings:
-        talk(f"warning: {warning}")
+        click.echo(f"warning: {warning}", err=err)
 
 
 TEXT_OR_COUNT = "N|TEXT|@FILE"
