@@ -11,7 +11,7 @@ import sys
 import traceback
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -45,6 +45,20 @@ EXTRAS = {
 class Chunkprep(click.Group):
     """The root command: turns every error into one line and an exit code."""
 
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run the command line; in standalone mode end the process with its exit code."""
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            talk(f"chunkprep: {usage_line(error)}")
+            code = WRONG_USAGE
+        except click.Abort:
+            talk("chunkprep: interrupted")
+            code = FOUND_TROUBLE
+        if standalone_mode:
+            sys.exit(code or 0)
+        return code
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. Errors become one line on stderr; -v adds the traceback."""
         try:
@@ -52,10 +66,26 @@ class Chunkprep(click.Group):
         except (click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError):
             raise
         except Exception as error:
-            if ctx.params.get("verbose"):
-                traceback.print_exc(file=sys.stderr)
-            talk(f"chunkprep: {one_line(error)}")
-            ctx.exit(exit_code(error))
+            self.tell(ctx, error)
+
+    def tell(self, ctx: click.Context, error: Exception) -> NoReturn:
+        """Say what went wrong, and exit."""
+        if ctx.params.get("verbose"):
+            traceback.print_exception(error, file=sys.stderr)
+        talk(f"chunkprep: {one_line(error)}")
+        ctx.exit(exit_code(error))
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of a document's life, not of the alphabet."""
+        return list(self.commands)
+
+
+def usage_line(error: click.ClickException) -> str:
+    """A usage error on one line, with where to look."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        return f"{message}; see `{error.ctx.command_path} --help`"
+    return message
 
 
 def one_line(error: Exception) -> str:

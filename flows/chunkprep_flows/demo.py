@@ -10,7 +10,7 @@ import click
 
 from chunkprep_flows.auditing import findings
 from chunkprep_flows.commands.ingest import show
-from chunkprep_flows.commands.pack import show_decisions
+from chunkprep_flows.commands.pack import chunk_names, show_decisions
 from chunkprep_flows.console import print_table
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
@@ -21,6 +21,7 @@ from chunkprep_store import SearchHit, Store
 QUESTION = "How long is the refund window, and how much of the price is refunded after it?"
 BUDGET = 1600
 TOP = 12
+MIN_SCORE = 0.15
 OLD_POLICY = "policies/refund-2019.md"
 POLICY = "policies/refund-2026.md"
 EDIT = ("within 14 days of booking", "within 21 days of booking")
@@ -79,10 +80,11 @@ def find_candidates(store: Store) -> list[Candidate]:
     lagging = store.search("default", QUESTION, top=4 * TOP, at=now(), any_status=True)
     stale = next(hit for hit in lagging if hit.document == OLD_POLICY)
     shown = sorted([*hits, stale], key=lambda hit: -hit.score)
-    rows = [(hit.score, hit.document, hit.status, _path(hit)) for hit in shown]
+    best = shown[0].score  # full-text scores have no scale of their own
+    rows = [(hit.score / best, hit.document, hit.status, _path(hit)) for hit in shown]
     print_table(("score", "document", "status", "section"), rows, right=("score",))
     click.echo(f"\n{OLD_POLICY} was added by hand: a vector index that lags would return it.")
-    return [Candidate(hit.chunk_id, hit.score) for hit in shown]
+    return [Candidate(hit.chunk_id, round(hit.score / best, 3)) for hit in shown]
 
 
 def _path(hit: SearchHit) -> str:
@@ -93,18 +95,17 @@ def _path(hit: SearchHit) -> str:
 
 def pack(packer: Packer, candidates: list[Candidate], *, forward: bool = False) -> PackResult:
     """Pack, and print the context and the decisions."""
-    best = max(candidate.score for candidate in candidates)
     result = packer.pack(
         PackRequest(
             budget=BUDGET,
             candidates=candidates,
-            min_score=round(best * 0.4, 2),
+            min_score=MIN_SCORE,
             on_superseded="forward" if forward else "drop",
         )
     )
     if not forward:
         click.echo(result.text)
-    show_decisions(result, err=False)
+    show_decisions(result, chunk_names(packer, result), err=False)
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +10,13 @@ import click
 import orjson
 
 from chunkprep_flows.console import print_json, print_records, print_table
-from chunkprep_flows.opened import at, opened
+from chunkprep_flows.opened import at, now, opened
 from chunkprep_flows.options import as_of_option, json_option, option, stacked, store_options
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import BOUNDARY_KINDS
 
 if TYPE_CHECKING:
-    from chunkprep_packer import PackResult
+    from chunkprep_packer import Packer, PackResult
 
 SEARCH_COLUMNS = ("score", "document", "version", "status", "heading_path", "chunk_id")
 STRATEGIES = ("ranked", "stop_at_first_miss", "value_per_token")
@@ -137,11 +137,12 @@ def pack(
     )
     with Packer.open(store) as packer:
         result = packer.pack(request)
+        names = {} if as_json else chunk_names(packer, result)
     if as_json:
         print_json(result)
         return
     click.echo(result.text, nl=False)
-    show_decisions(result)
+    show_decisions(result, names)
 
 
 def read_candidates(file: Any) -> list[dict[str, Any]]:
@@ -163,16 +164,19 @@ def _parsed(data: bytes, where: str) -> Any:
         ) from error
 
 
-def show_decisions(result: PackResult, *, err: bool = True) -> None:
+def chunk_names(packer: Packer, result: PackResult) -> dict[str, str]:
+    """Document, version and ordinal of every candidate that is in the store."""
+    ids = [decision.chunk_id for decision in result.decisions]
+    rows = packer.store.lookup(result.collection, ids, at=now()).rows
+    return {row.chunk_id: f"{row.document} v{row.version} #{row.ordinal}" for row in rows}
+
+
+def show_decisions(result: PackResult, names: Mapping[str, str], *, err: bool = True) -> None:
     """The decision table, the figures and the warnings, on stderr unless told otherwise."""
-    blocks = {block.chunk_id: block for block in result.blocks}
-    rows = []
-    for decision in result.decisions:
-        block = blocks.get(decision.chunk_id)
-        where = f"{block.document} v{block.version}" if block else decision.chunk_id[:12]
-        rows.append(
-            (decision.rank, decision.score, decision.tokens, decision.outcome, decision.reason, where)
-        )
+    rows = [
+        (d.rank, d.score, d.tokens, d.outcome, d.reason, names.get(d.chunk_id, d.chunk_id))
+        for d in result.decisions
+    ]
     columns = ("rank", "score", "tokens", "outcome", "reason", "chunk")
     print_table(columns, rows, right=("rank", "score", "tokens"), err=err)
     log = result.log
