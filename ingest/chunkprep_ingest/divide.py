@@ -24,7 +24,7 @@ class Divider:
 
     `before[k]` is the cost in tokens of all pieces before k (len(pieces) + 1 entries), `room(k)`
     what a block that starts at piece k leaves for text under the cap, `target(k)` what even
-    sizes aim for at most.
+    sizes aim for at most. `least` is the smallest target there is: up to there nobody asks.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class Divider:
         strength: list[int],
         room: Callable[[int], int],
         target: Callable[[int], int],
+        least: int,
         minimum: int,
         span_sections: bool,
     ) -> None:
@@ -40,12 +41,13 @@ class Divider:
         self.strength = strength
         self.room = room
         self.target = target
+        self.least = least
         self.minimum = minimum
         self.span_sections = span_sections
 
     def divide(self, first: int, last: int) -> Iterator[Range]:
         """The chunks of pieces [first, last), in order."""
-        if last - first < 2 or self._size(first, last) <= self.target(first):
+        if last - first < 2 or self._fits(first, last):
             yield first, last
             return
         strongest = max(self.strength[first + 1 : last])
@@ -56,6 +58,10 @@ class Divider:
 
     def _size(self, first: int, last: int) -> int:
         return self.before[last] - self.before[first]
+
+    def _fits(self, first: int, last: int) -> bool:
+        size = self.before[last] - self.before[first]
+        return size <= self.least or size <= self.target(first)
 
     def _edges(self, first: int, last: int, strength: int) -> list[int]:
         gaps_ = self.strength
@@ -69,7 +75,7 @@ class Divider:
         run = [edges[0]]
         large: Range | None = None
         for first, last in pairwise(edges):
-            if self._size(first, last) <= self.target(first):
+            if self._fits(first, last):
                 run.append(last)
                 continue
             if self._is_sliver(run, first):
@@ -114,18 +120,15 @@ class Divider:
         return edges
 
     def _open(self, first: int, last: int, edges: list[int]) -> None:
-        if last - first < 2 or (
-            self._size(first, last) <= self.room(first) and self._is_atom(first, last)
-        ):
+        if last - first < 2:
             edges.append(last)
             return
         strongest = max(self.strength[first + 1 : last])
+        if strongest < gaps.ELEMENT_EDGE and self._size(first, last) <= self.room(first):
+            edges.append(last)
+            return
         for a, b in pairwise(self._edges(first, last, strongest)):
             self._open(a, b, edges)
-
-    def _is_atom(self, first: int, last: int) -> bool:
-        """Whether no element edge lies inside."""
-        return last - first < 2 or max(self.strength[first + 1 : last]) < gaps.ELEMENT_EDGE
 
     def _even(self, edges: list[int]) -> Iterator[Range]:
         """Group the runs between edges evenly, cutting at strong gaps near the even size."""

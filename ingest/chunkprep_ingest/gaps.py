@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from chunkprep_ingest.model import BoundaryKind, Element
+from chunkprep_ingest.model import ELEMENT_KINDS, BoundaryKind, ElementKind
 
+MAX_DEPTH: Final = 9
 TOP_HEADING: Final = 100
 LOWEST_HEADING: Final = 90
 PARAGRAPH: Final = 60
@@ -32,29 +33,36 @@ ELEMENT_EDGE: Final = INTRODUCTION
 """From here up a gap lies between two elements."""
 
 
-def between(before: Element, after: Element, ends_with_colon: bool) -> int:
-    """The strength of the gap between two neighbouring elements."""
-    if before.kind == "title":
-        return JOINED
-    if after.kind == "title":
-        return max(TOP_HEADING - after.depth, LOWEST_HEADING)
-    if before.kind == "list_item" and after.kind == "list_item":
-        return LIST_ITEM - min(after.depth, 9)
-    if ends_with_colon and after.kind != "paragraph":
-        return INTRODUCTION
-    return PARAGRAPH
-
-
-_ENDED: dict[str, BoundaryKind] = {
+_ENDED: dict[ElementKind, BoundaryKind] = {
     "paragraph": "paragraph",
     "list_item": "list_item",
     "table": "table_row",
     "code": "code_block",
 }
 
+Gap = tuple[int, BoundaryKind | None]
+"""Strength, and the kind of boundary that a cut there is."""
 
-def boundary_kind(before: Element, after: Element) -> BoundaryKind | None:
-    """The kind of a boundary between two elements; None behind a heading, which ends no chunk."""
-    if before.kind == "title":
-        return None
-    return "heading" if after.kind == "title" else _ENDED[before.kind]
+
+def _between(before: ElementKind, after: ElementKind, depth: int, colon: bool) -> Gap:
+    if before == "title":
+        return JOINED, None  # a heading ends no chunk
+    if after == "title":
+        return max(TOP_HEADING - depth, LOWEST_HEADING), "heading"
+    kind = _ENDED[before]
+    if before == "list_item" and after == "list_item":
+        return LIST_ITEM - min(depth, MAX_DEPTH), kind
+    if colon and after != "paragraph":
+        return INTRODUCTION, kind
+    return PARAGRAPH, kind
+
+
+BETWEEN: Final[dict[tuple[ElementKind, ElementKind, int, bool], Gap]] = {
+    (before, after, depth, colon): _between(before, after, depth, colon)
+    for before in ELEMENT_KINDS
+    for after in ELEMENT_KINDS
+    for depth in range(MAX_DEPTH + 1)
+    for colon in (False, True)
+}
+"""The gap between two neighbouring elements, by their kinds, the second one's depth (at most
+MAX_DEPTH) and whether the first ends with a colon."""

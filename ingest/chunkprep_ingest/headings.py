@@ -18,6 +18,10 @@ def heading_name(text: str) -> str:
 
     Strips opening and closing hashes or a setext underline; inline markup stays as written.
     """
+    if text[:1] == "#" and "\n" not in text:  # the common form, without patterns
+        name = text.lstrip("#")
+        if name[:1] in " \t" and len(text) - len(name) <= MAX_HASHES and name[-1:] != "#":
+            return " ".join(name.split())
     lines = _QUOTE.sub("", text.strip()).splitlines()
     if len(lines) > 1 and _UNDERLINE.match(lines[-1]):
         name = " ".join(lines[:-1])

@@ -54,13 +54,25 @@ def measure(pieces: Pieces, counter: Counter) -> Measured:
     contexts = [text[seam : starts[k]] for k, seam in seams.items()]
     for k, context in zip(seams, contexts, strict=True):
         texts[k] = context + texts[k]
-    costs = counter.counts(texts)
+    costs = _costs(pieces, texts, seams, counter)
     for k, extra in zip(seams, counter.counts(contexts), strict=True):
         costs[k] -= extra
     return Measured(list(accumulate(costs, initial=0)), frozenset(loose_gaps), seams)
 
 
-def _suspects(text: str, starts: list[int]) -> list[int]:
+def _costs(pieces: Pieces, texts: list[str], seams: dict[int, int], counter: Counter) -> list[int]:
+    """The count of each text; one that making the pieces needed already is not counted again."""
+    known = pieces.known
+    if not known:
+        return counter.counts(texts)
+    at = [k for k, start in enumerate(pieces.start) if start not in known or k in seams]
+    costs = [known.get(start, 0) for start in pieces.start]
+    for k, cost in zip(at, counter.counts([texts[k] for k in at]), strict=True):
+        costs[k] = cost
+    return costs
+
+
+def _suspects(text: str, starts: Sequence[int]) -> list[int]:
     """Gaps that are not plainly seams: a visible ASCII character after a line, or a space."""
     visible = _VISIBLE
     return [

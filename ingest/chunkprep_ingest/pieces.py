@@ -9,9 +9,8 @@ not fit a block by themselves.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from chunkprep_ingest import gaps
 from chunkprep_ingest.finecuts import is_edge, word_cuts
@@ -21,7 +20,8 @@ from chunkprep_ingest.sentences import sentence_ends
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^\n]*\n")
 _SEPARATOR_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-*:?[ \t]*)*$")
-_FINE_PARTS = 4  # a block that must be filled with fine pieces gets at least this many
+_FINE_PARTS = 4  # a block that is filled with fine pieces gets at least this many
+_LIKELY = 2.5  # characters a token that a run may have less of and still be tried whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,47 +32,43 @@ class Section:
     first_piece: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Pieces:
-    """Parallel lists, one entry a piece; `end` is where the last piece ends.
+    """Parallel sequences, one entry a piece; `end` is where the last piece ends.
 
     `strength[k]` and `kind[k]` are of the gap before piece k (kind None: no boundary there).
     `lead[k]` is repeated in front of a chunk that starts at piece k (a table's header, a code
-    fence), `trail[k]` closes a chunk that ends before piece k.
+    fence), `trail[k]` closes a chunk that ends before piece k. `known` holds counts that were
+    needed on the way, by the piece's start.
     """
 
     text: str
     elements: tuple[Element, ...]
-    start: list[int] = field(default_factory=list)
-    strength: list[int] = field(default_factory=list)
-    kind: list[BoundaryKind | None] = field(default_factory=list)
-    element: list[int] = field(default_factory=list)
-    section: list[int] = field(default_factory=list)
-    sections: list[Section] = field(default_factory=lambda: [Section((), 0)])
-    lead: dict[int, str] = field(default_factory=dict)
-    trail: dict[int, str] = field(default_factory=dict)
-    end: int = 0
+    start: Sequence[int]
+    strength: list[int]
+    kind: Sequence[BoundaryKind | None]
+    element: Sequence[int]
+    end: int
+    sections: list[Section]
+    section_of: list[int]
+    """The section of each element."""
+    lead: dict[int, str]
+    trail: dict[int, str]
+    known: dict[int, int]
 
     def __len__(self) -> int:
         return len(self.start)
 
-    def add(self, start: int, strength: int, kind: BoundaryKind | None, element: int) -> None:
-        """One more piece behind the last."""
-        self.start.append(start)
-        self.strength.append(strength)
-        self.kind.append(kind)
-        self.element.append(element)
-        self.section.append(len(self.sections) - 1)
+    def section(self, piece: int) -> Section:
+        """The section that a piece stands in."""
+        return self.sections[self.section_of[self.element[piece]]]
 
 
 def make_pieces(
-    text: str, elements: tuple[Element, ...], room: int, fits: Callable[[str], bool]
+    text: str, elements: tuple[Element, ...], room: int, count: Callable[[str], int]
 ) -> Pieces:
-    """The pieces of a document for blocks that leave about `room` tokens to the text.
-
-    `fits` tells whether a text costs at most what the smallest block leaves.
-    """
-    return _Builder(text, elements, room, fits).build()
+    """The pieces of a document for blocks that leave at least `room` tokens to the text."""
+    return _Builder(text, elements, room, count).build()
 
 
 class _Builder:
@@ -83,59 +79,105 @@ class _Builder:
         text: str,
         elements: tuple[Element, ...],
         room: int,
-        fits: Callable[[str], bool],
+        count: Callable[[str], int],
     ) -> None:
         self.text = text
-        self.fits = fits
-        self.pieces = Pieces(text, elements)
+        self.elements = elements
+        self.room = room
+        self.count = count
+        self.rows: list[tuple[int, int, BoundaryKind | None, int]] = []
+        self.sections = [Section((), 0)]
+        self.section_of: list[int] = []
+        self.lead: dict[int, str] = {}
+        self.trail: dict[int, str] = {}
+        self.known: dict[int, int] = {}
         # A token is at least one byte: a text of `room` ASCII characters always fits.
         self.ascii = text.isascii()
         self.surely_fits = room if self.ascii else max(1, room // 2)
-        self.fine = max(1, min(128, room // (_FINE_PARTS * 2)))
-        self.ends = sentence_ends(text)
+        self.likely_fits = self.surely_fits * _LIKELY
+        self.fine = max(1, min(160, room // _FINE_PARTS))
+        self.ends = [*sentence_ends(text), len(text) + 1]
+        self.next_end = 0
+        self.reach = 0
+        """Where the element at hand ends with the white space behind it."""
         self.path: list[tuple[int, str]] = []
 
     def build(self) -> Pieces:
-        pieces = self.pieces
+        text, rows, elements = self.text, self.rows, self.elements
         before: Element | None = None
-        for index, element in enumerate(pieces.elements):
-            strength, kind = gaps.TOP_HEADING, None
+        starts = [element.start for element in elements]
+        starts.append(elements[-1].end)
+        for index, element in enumerate(elements):
+            kind, start, _, depth, _ = element
+            gap: gaps.Gap = gaps.TOP_HEADING, None
             if before is not None:
-                colon = self.text[before.end - 1] == ":"
-                strength = gaps.between(before, element, colon)
-                kind = gaps.boundary_kind(before, element)
-            if element.kind == "title":
+                colon = text[before.end - 1] == ":"
+                gap = gaps.BETWEEN[before.kind, kind, min(depth, gaps.MAX_DEPTH), colon]
+            if kind == "title":
                 self._open_section(element)
-            pieces.add(element.start, strength, kind, index)
-            if element.kind == "table":
+            self.section_of.append(len(self.sections) - 1)
+            self.reach = starts[index + 1]
+            rows.append((start, *gap, index))
+            if kind == "table":
                 self._table(index, element)
-            elif element.kind == "code":
+            elif kind == "code":
                 self._code(index, element)
             else:
                 self._prose(index, element)
             before = element
-        pieces.end = pieces.elements[-1].end if pieces.elements else 0
-        return pieces
+        begins, strengths, kinds, of = zip(*rows, strict=True)
+        return Pieces(
+            text=text,
+            elements=self.elements,
+            start=begins,
+            strength=list(strengths),
+            kind=kinds,
+            element=of,
+            end=self.elements[-1].end,
+            sections=self.sections,
+            section_of=self.section_of,
+            lead=self.lead,
+            trail=self.trail,
+            known=self.known,
+        )
 
     def _open_section(self, title: Element) -> None:
         while self.path and self.path[-1][0] >= title.depth:
             self.path.pop()
         self.path.append((title.depth, heading_name(self.text[title.start : title.end])))
         path = tuple(name for _, name in self.path if name)
-        self.pieces.sections.append(Section(path, len(self.pieces)))
+        self.sections.append(Section(path, len(self.rows)))
+
+    def _fits(self, text: str) -> bool:
+        return self.count(text) <= self.room
+
+    def _fits_whole(self, start: int, end: int) -> bool:
+        """Whether a run that may be too long for a block fits one; remembers its count."""
+        if end - start <= self.surely_fits:
+            return True
+        if end - start > self.likely_fits or start != self.rows[-1][0]:
+            return False
+        reach = self.reach if end == self.elements[self.rows[-1][3]].end else end
+        cost = self.count(self.text[start:reach])
+        if cost > self.room:
+            return False
+        self.known[start] = cost
+        return True
 
     def _prose(self, index: int, element: Element) -> None:
-        """Sentences, and fine pieces of those that may not fit."""
+        """Sentences, and fine pieces of those that do not fit."""
         start, end = element.start, element.end
         long = end - start > self.surely_fits
-        ends = self.ends
-        at = bisect_left(ends, start + 1)
-        if at == len(ends) or ends[at] >= end:
+        ends, at = self.ends, self.next_end
+        while ends[at] <= start:
+            at += 1
+        self.next_end = at
+        if ends[at] >= end:
             if long:
                 self._fine(index, start, end)
             return
-        text, pieces = self.text, self.pieces
-        while at < len(ends) and ends[at] < end:
+        text, rows, ascii_only = self.text, self.rows, self.ascii
+        while ends[at] < end:
             cut = ends[at]
             at += 1
             strength = gaps.SENTENCE
@@ -148,15 +190,19 @@ class _Builder:
                     cut, strength = line + 1, gaps.SENTENCE_AT_LINE_END
             if long and cut - start > self.surely_fits:
                 self._fine(index, start, cut)
-            if self.ascii or is_edge(text, cut):
-                pieces.add(cut, strength, "sentence", index)
+            if ascii_only or is_edge(text, cut):
+                rows.append((cut, strength, "sentence", index))
+            else:
+                self.known.pop(rows[-1][0], None)  # the piece goes on
             start = cut
         if long and end - start > self.surely_fits:
             self._fine(index, start, end)
 
     def _fine(self, index: int, start: int, end: int) -> None:
-        for cut, strength in word_cuts(self.text, start, end, self.fine, self.fits):
-            self.pieces.add(cut, strength, None, index)
+        """Fine pieces of a run that does not fit a block."""
+        if not self._fits_whole(start, end):
+            for cut, strength in word_cuts(self.text, start, end, self.fine, self._fits):
+                self.rows.append((cut, strength, None, index))
 
     def _table(self, index: int, table: Element) -> None:
         """Rows; the header, its separator and the first row stay together."""
@@ -167,63 +213,68 @@ class _Builder:
             end = lines[row + 1] if row + 1 < len(lines) else table.end
             if row > header:
                 if header_text:
-                    self.pieces.lead[len(self.pieces)] = header_text
-                self.pieces.add(start, gaps.TABLE_ROW, "table_row", index)
+                    self.lead[len(self.rows)] = header_text
+                self.rows.append((start, gaps.TABLE_ROW, "table_row", index))
             elif row:
-                self.pieces.add(start, gaps.JOINED, None, index)
-            if end - start > self.surely_fits:
+                self.rows.append((start, gaps.JOINED, None, index))
+            if not self._fits_whole(start, end):
                 self._row(index, start, end)
 
     def _is_separator(self, start: int, end: int) -> bool:
         return bool(_SEPARATOR_ROW.match(self.text[start:end].rstrip("\n")))
 
     def _row(self, index: int, start: int, end: int) -> None:
-        """A row that may not fit: its cells, then fine pieces."""
+        """A row that does not fit: its cells, then fine pieces."""
         at = start
         while (cut := self.text.find(" | ", at + self.fine, end)) > 0:
             if cut - at > self.surely_fits:
                 self._fine(index, at, cut)
             if self.ascii or is_edge(self.text, cut):
-                self.pieces.add(cut, gaps.CELL, None, index)
+                self.rows.append((cut, gaps.CELL, None, index))
+            else:
+                self.known.pop(self.rows[-1][0], None)
             at = cut
         if end - at > self.surely_fits:
             self._fine(index, at, end)
 
     def _code(self, index: int, code: Element) -> None:
-        """Lines, in groups, where the code may not fit; fences are closed and opened again."""
-        if code.end - code.start <= self.surely_fits:
+        """Lines, in groups, where the code does not fit; fences are closed and opened again."""
+        if self._fits_whole(code.start, code.end):
             return
         lines = self._lines(code)
         opening = _FENCE.match(self.text, code.start, code.end)
-        first = 1 if opening else 0
-        last_line = self.text[lines[-1] : code.end].strip()
-        closed = bool(opening) and last_line.startswith(opening[1]) if opening else False
-        last = len(lines) - 1 if closed else len(lines)
+        inner, closing = self._inner_lines(lines, code.end, opening)
         at = code.start
-        for row in range(first, len(lines)):
-            start = lines[row]
-            if row in (first, last):
-                if row and row != len(lines):
-                    self._code_gap(index, at, start, gaps.JOINED, None)
-                    at = start
-                continue
+        for start in inner:
             strength = self._line_strength(start)
-            if start - at < self.fine and strength == gaps.CODE_LINE:
+            if start == inner[0] and opening:
+                strength = gaps.JOINED
+            elif start - at < self.fine and strength == gaps.CODE_LINE:
                 continue
             self._code_gap(index, at, start, strength, opening)
             at = start
-        if code.end - at > self.surely_fits:
+        if closing is not None:
+            self._code_gap(index, at, closing, gaps.JOINED, None)
+        elif code.end - at > self.surely_fits:
             self._fine(index, at, code.end)
+
+    def _inner_lines(
+        self, lines: list[int], end: int, opening: re.Match[str] | None
+    ) -> tuple[list[int], int | None]:
+        """The lines of code behind the first line, and the closing fence's where there is one."""
+        if opening and len(lines) > 2 and self.text[lines[-1] : end].strip() == opening[1]:
+            return lines[1:-1], lines[-1]
+        return lines[1:], None
 
     def _code_gap(
         self, index: int, at: int, start: int, strength: int, opening: re.Match[str] | None
     ) -> None:
         if start - at > self.surely_fits:
             self._fine(index, at, start)
-        if opening:
-            self.pieces.lead[len(self.pieces)] = opening[0]
-            self.pieces.trail[len(self.pieces)] = "\n" + opening[1]
-        self.pieces.add(start, strength, None, index)
+        if opening and strength != gaps.JOINED:
+            self.lead[len(self.rows)] = opening[0]
+            self.trail[len(self.rows)] = "\n" + opening[1]
+        self.rows.append((start, strength, None, index))
 
     def _line_strength(self, start: int) -> int:
         text = self.text

@@ -40,7 +40,12 @@ _ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st sr jr vs etc e.g i.e cf al fig eq no nr vol pp ca approx dept inc ltd "
     "co corp jan feb mar apr jun jul aug sep sept oct nov dec z.b d.h u.a bzw".split()
 )
-_LONG_ENDINGS = frozenset(word[-4:] for word in _ABBREVIATIONS if len(word) > 3)
+_LONG_ENDINGS = frozenset(
+    ending
+    for word in _ABBREVIATIONS
+    if len(word) > 3
+    for ending in (word[-4:], word[-4:].capitalize(), word[-4:].upper())
+)
 
 
 @functools.cache
@@ -53,10 +58,7 @@ def _ends_at(char: str) -> re.Pattern[str]:
 
 def _is_abbreviation(text: str, stop: int) -> bool:
     """Whether the full stop at `stop` belongs to an abbreviation or an initial."""
-    ending = text[stop - 4 : stop]
-    if ending.isalpha() and ending.lower() not in _LONG_ENDINGS:
-        return False  # a word of four letters or more: nearly all of them
-    if ending[-1:].isdigit():
+    if text[stop - 1 : stop].isdigit():
         return _is_enumerator(text, stop)
     start = stop
     while start > 0 and stop - start < 8 and (text[start - 1].isalpha() or text[start - 1] == "."):
@@ -99,7 +101,9 @@ def sentence_ends(text: str) -> list[int]:
     ends = [
         match.end()
         for match in _ends_at(".").finditer(text)
-        if not _is_abbreviation(text, match.start())
+        # Most sentences end in a word of four letters or more: told without a call.
+        if ((word := text[(at := match.start()) - 4 : at]).isalpha() and word not in _LONG_ENDINGS)
+        or not _is_abbreviation(text, at)
     ]
     others = _terminators_in(text)
     if not others:

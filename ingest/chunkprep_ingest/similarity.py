@@ -36,5 +36,7 @@ def similarity(a: bytes, b: bytes) -> float:
     """The estimated Jaccard similarity (0 to 1) of two signatures; 0 where one is empty."""
     if not a or not b:
         return 0.0
-    same = sum(x == y for x, y in zip(_PACK.unpack(a), _PACK.unpack(b), strict=True))
+    lanes: tuple[int, ...] = _PACK.unpack(a)
+    others: tuple[int, ...] = _PACK.unpack(b)
+    same = sum(x == y for x, y in zip(lanes, others, strict=True))
     return same / LANES

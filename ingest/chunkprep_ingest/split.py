@@ -66,14 +66,13 @@ class _Splitter:
         self.headers = Headers(
             self.template, counter, title, max(share, profile.shortest_header_tokens)
         )
-        self.least_room = max(1, policy.cap - self.headers.limit - profile.delimiter_tokens)
-        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, self._fits)
+        spent = self.headers.limit + profile.delimiter_tokens + _SLACK
+        self.least_room = max(1, policy.cap - spent)
+        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
         self.measured = measure(self.pieces, counter)
-        self.ends: dict[tuple[str, str], int] = {}
+        self.ends: dict[tuple[str, str, str], int] = {}
+        self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
         self.chunks: list[Chunk] = []
-
-    def _fits(self, text: str) -> bool:
-        return self.counter.count(text) <= self.least_room - _SLACK
 
     def split(self) -> tuple[Chunk, ...]:
         policy = self.policy
@@ -83,6 +82,7 @@ class _Splitter:
             self.pieces.strength,
             room,
             room if policy.target_tokens == policy.cap else _Room(self, policy.target_tokens),
+            max(1, self.least_room - policy.cap + policy.target_tokens),
             policy.minimum_tokens,
             policy.span_sections,
         )
@@ -198,12 +198,12 @@ class _Splitter:
         """Block and boundary prices from the pieces' counts; None where they do not add up."""
         if self._is_loose(first, last, start):
             return None
-        word = seam_before(self.text, end, start)
-        if word == start:
-            return None  # one unbroken run: a fresh count is as cheap
+        closing = self._end(last, start, end, trail)
+        if closing is None:
+            return None
         before = self.measured.before
         base = self._front(first, last, start, end, header, lead) - before[first]
-        block = base + before[last] + self._end(last, word, end, trail + self.template.delimiter)
+        block = base + before[last] + closing
         return block, self._boundaries(first, last, start - len(lead), base, block)
 
     def _is_loose(self, first: int, last: int, start: int) -> bool:
@@ -248,15 +248,29 @@ class _Splitter:
         in_document = count(text[seam:head]) - (count(text[seam:at]) if seam < at else 0)
         return count(header.text + lead + text[start:head]) - in_document
 
-    def _end(self, last: int, word: int, end: int, closing: str) -> int:
-        """What `closing` costs behind the last word, less what stands there in the document."""
+    def _end(self, last: int, start: int, end: int, trail: str) -> int | None:
+        """What closes the block, less what stands behind the last word in the document; None
+        where the chunk is one unbroken run, for which a fresh count is as cheap.
+        """
         text, pieces = self.text, self.pieces
         joiner = text[end : pieces.start[last] if last < len(pieces) else pieces.end]
-        key = text[word:end], joiner + "\0" + closing
+        closing = trail + self.template.delimiter
+        if joiner and closing.startswith(joiner) and follows_line(closing, len(joiner)):
+            word = ""  # the same line breaks as in the document: nothing changes before them
+        else:
+            at = seam_before(text, end, start)
+            if at == start:
+                return None
+            word = text[at:end]
+        key = word, joiner, closing
         cost = self.ends.get(key)
         if cost is None:
             count = self.counter.count
-            cost = self.ends[key] = count(key[0] + closing) - count(key[0] + joiner)
+            if not word:
+                cost = count(closing[len(joiner) :])
+            else:
+                cost = count(word + closing) - count(word + joiner)
+            self.ends[key] = cost
         return cost
 
     def _counted(
@@ -322,7 +336,7 @@ class _Splitter:
         path = self._path(first, last)
         pieces = self.pieces
         if path and pieces.elements[pieces.element[first]].kind == "title":
-            section = pieces.sections[pieces.section[first]]
+            section = pieces.section(first)
             if section.first_piece == first and section.path == path:
                 return self.headers.of(path[:-1])
         return self.headers.of(path)
@@ -330,7 +344,8 @@ class _Splitter:
     def _path(self, first: int, last: int) -> tuple[str, ...]:
         """The headings that all pieces share."""
         pieces = self.pieces
-        low, high = pieces.section[first], pieces.section[last - 1]
+        low = pieces.section_of[pieces.element[first]]
+        high = pieces.section_of[pieces.element[last - 1]]
         path = pieces.sections[low].path
         for section in pieces.sections[low + 1 : high + 1]:
             other = section.path
@@ -344,6 +359,8 @@ class _Splitter:
         """Table or code where more than half of the characters are, else prose."""
         pieces = self.pieces
         low, high = pieces.element[first], pieces.element[last - 1]
+        if not self.has_blocks:
+            return "prose"
         elements = pieces.elements[low : high + 1]
         for kind in ("table", "code"):
             share = sum(_overlap(e, start, end) for e in elements if e.kind == kind)
@@ -378,7 +395,7 @@ class _Room:
 
     def __call__(self, piece: int) -> int:
         pieces = self.splitter.pieces
-        section = pieces.section[piece]
+        section = pieces.section_of[pieces.element[piece]]
         room = self.by_section.get(section)
         if room is None:
             header = self.splitter.headers.of(pieces.sections[section].path)

@@ -6,6 +6,7 @@ than "/" and ends with a line break, so that block costs add in any order (docs/
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import asdict, dataclass
@@ -17,6 +18,7 @@ PATH_SEPARATOR = " > "
 MAX_ORDINAL = 999
 """The largest ordinal whose token cost is constant in cl100k_base and o200k_base."""
 
+_BLANKS = r"\s*"
 _FULLWIDTH = 0xFEE0  # U+0021..U+007E have full-width twins at +0xFEE0 (Unicode block FF00)
 
 
@@ -109,7 +111,9 @@ TEMPLATES: dict[str, Template] = {
 
 def clean_label(template: Template, label: str) -> str:
     """One line, no control characters, and nothing that would end the header early."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in label).split())
+    if not label.isprintable():
+        label = "".join(c if c.isprintable() else " " for c in label)
+    line = " ".join(label.split())
     if template.after_label.startswith('"'):
         line = line.replace('"', "'").replace("<", "\uff1c").replace("&", "\uff06")
     return line or "untitled"
@@ -121,27 +125,33 @@ def fullwidth(char: str) -> str:
 
 
 def _loose(text: str) -> str:
-    """A pattern for `text` in any case, with any spacing between its words and signs."""
-    return r"\s*".join(re.escape(part) for part in re.findall(r"\w+|[^\w\s]", text))
+    """A pattern for `text` in any case, with any spacing between its words and signs.
+
+    A sign at its start stays a literal, which `re` finds fastest.
+    """
+    parts: list[str] = [re.escape(part) for part in re.findall(r"\w+|[^\w\s]", text)]
+    if text[0].isalnum():
+        return rf"(?i:{_BLANKS.join(parts)})"
+    return parts[0] + rf"(?i:{_BLANKS.join(['', *parts[1:]])})"
 
 
-def forgery_pattern(template: Template) -> re.Pattern[str]:
+@functools.cache
+def forgery_patterns(template: Template) -> tuple[re.Pattern[str], ...]:
     """What a document may not contain as it stands: openings, delimiter lines, cut markers.
 
-    A match begins with an ASCII character for which `fullwidth` has a twin.
+    A match begins with a visible ASCII character, for which `fullwidth` has a twin.
     """
     opening = _loose(template.opening)
     if template.opening[0].isalnum():  # a plain word: only where it could start a block
-        ordinal = r"\s*\d*\s*"
-        opening = rf"(?<![^\n]){opening}{ordinal}{_loose(template.before_label)}"
+        opening = rf"(?<![^\n]){opening}\s*\d*\s*{_loose(template.before_label)}"
     else:
         opening += r"\b"
     delimiter = template.delimiter.strip()
     ends = _loose(delimiter)
     if not any(c.isalnum() for c in delimiter):  # a rule of signs: only as a whole line
-        ends = rf"(?<![^\n]){re.escape(delimiter)}(?![^\n])"
+        ends = rf"{re.escape(delimiter)}(?<![^\n]{re.escape(delimiter)})(?![^\n])"
     marker = _loose(template.marker[: max(8, template.marker.find(":") + 1)])
-    return re.compile(f"(?:{opening})|(?:{ends})|(?:{marker})", re.IGNORECASE)
+    return tuple(re.compile(pattern) for pattern in (opening, ends, marker))
 
 
 def neutralise(template: Template, text: str) -> tuple[str, tuple[Substitution, ...]]:
@@ -149,13 +159,15 @@ def neutralise(template: Template, text: str) -> tuple[str, tuple[Substitution, 
 
     Length and offsets stay; `restore` undoes it.
     """
-    found: list[Substitution] = []
-    for match in forgery_pattern(template).finditer(text):
-        at = match.start()
-        if "!" <= text[at] <= "~":
-            found.append(Substitution(at, text[at]))
-    if not found:
+    places = {
+        match.start()
+        for pattern in forgery_patterns(template)
+        for match in pattern.finditer(text)
+        if "!" <= text[match.start()] <= "~"
+    }
+    if not places:
         return text, ()
+    found = [Substitution(at, text[at]) for at in sorted(places)]
     return substitute(text, [(s.offset, fullwidth(s.original)) for s in found]), tuple(found)
 
 
