@@ -9,7 +9,8 @@ ChunkprepError
 ├── StoreError           the store refused or is not what it should be
 │   ├── SchemaError      the store's schema is older or newer than this program
 │   ├── NotFoundError    a collection, document, version, chunk or request that does not exist
-│   └── ConflictError    two writers wanted the same thing, and retrying did not settle it
+│   ├── ConflictError    two writers wanted the same thing, and retrying did not settle it
+│   └── UnavailableError the database does not answer; the same call may work later
 └── RequestError         a request that cannot be served as written; names the field
     ├── SlotError        the window leaves nothing for retrieved text
     ├── PinsExceedSlot   pinned blocks cost more than the slot
@@ -108,6 +109,12 @@ class ConflictError(StoreError):
     """Concurrent writers kept colliding; run the command again."""
 
     code = "conflict"
+
+
+class UnavailableError(StoreError):
+    """The database does not answer; the same call may work in a moment."""
+
+    code = "unavailable"
 
 
 class RequestError(ChunkprepError):

@@ -1,1 +1,29 @@
-"""chunkprep store."""
+"""The store: documents, versions, chunks and their whole history in SQLite or PostgreSQL."""
+
+from chunkprep_store.collection import StoredProfile
+from chunkprep_store.documents import HistoryEntry, KnownDocument, VersionInfo
+from chunkprep_store.lookup import Lookup
+from chunkprep_store.packlog import Impact, PackedChunk, PackRecord
+from chunkprep_store.runs import Failure, Run
+from chunkprep_store.schema import SchemaState
+from chunkprep_store.search import SearchHit
+from chunkprep_store.store import Snapshot, Store
+from chunkprep_store.writing import WriteOutcome
+
+__all__ = [
+    "Failure",
+    "HistoryEntry",
+    "Impact",
+    "KnownDocument",
+    "Lookup",
+    "PackRecord",
+    "PackedChunk",
+    "Run",
+    "SchemaState",
+    "SearchHit",
+    "Snapshot",
+    "Store",
+    "StoredProfile",
+    "VersionInfo",
+    "WriteOutcome",
+]

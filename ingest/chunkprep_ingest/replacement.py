@@ -1,0 +1,143 @@
+"""Which version of a document replaces which, and what that makes of each: pure decisions.
+
+The whole standing of a document is worked out again from the facts of its versions whenever one
+of them changes, so that no order of events can leave two versions in force.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from chunkprep_ingest.lifecycle import EffectiveRange, effective_range
+from chunkprep_ingest.model import Moment, Status
+
+
+@dataclass(frozen=True, slots=True)
+class VersionFacts:
+    """What was decided about one version. Moments in microseconds UTC.
+
+    `released_at` is when it stopped being a draft (None while it is one), `closes_at` an end set
+    by a withdrawal or by another document that supersedes this one.
+    """
+
+    version: int
+    released_at: Moment | None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    edition: str | None = None
+    closes_at: Moment | None = None
+    withdrawn: bool = False
+    superseded_elsewhere: bool = False
+    restored: bool = False
+
+
+class Standing(NamedTuple):
+    """What follows for one version: its status and range, and the version that replaced it."""
+
+    status: Status
+    range: EffectiveRange
+    successor: int | None
+
+
+class Standings(NamedTuple):
+    """By version number; `current` is the version that stands for the document."""
+
+    of: dict[int, Standing]
+    current: int
+
+
+def settle(versions: Iterable[VersionFacts]) -> Standings:
+    """The standing of every version of one document (at least one version)."""
+    known = list(versions)
+    order = replacement_order(known)
+    of = {v.version: _draft_standing(v) for v in known if v.released_at is None}
+    limit: Moment | None = None
+    for index in range(len(order) - 1, -1, -1):
+        version = order[index]
+        before = order[index - 1] if index else None
+        span = _range(version, before, limit)
+        after = order[index + 1].version if index + 1 < len(order) else None
+        of[version.version] = Standing(_status(version, after is None), span, after)
+        if span.start is not None:
+            limit = span.start if limit is None else min(limit, span.start)
+    current = order[-1].version if order else max(v.version for v in known)
+    return Standings(of, current)
+
+
+def replacement_order(versions: Iterable[VersionFacts]) -> list[VersionFacts]:
+    """Released versions, each replaced by the next: in order of release, but an older edition
+    that arrives late stands before the newer ones.
+    """
+    released = (v for v in versions if v.released_at is not None)
+    order: list[VersionFacts] = []
+    for version in sorted(released, key=lambda v: (v.released_at, v.version)):
+        at = len(order)
+        while at and older_edition(version, order[at - 1]):
+            at -= 1
+        order.insert(at, version)
+    return order
+
+
+def older_edition(new: VersionFacts, other: VersionFacts) -> bool:
+    """Whether `new` says of itself that it precedes `other`: by valid_from, else by edition.
+
+    The same edition again is a correction, whatever its dates; what was restored by hand is meant
+    to hold.
+    """
+    if new.restored:
+        return False
+    if new.edition is not None and new.edition == other.edition:
+        return False
+    if new.valid_from is not None and other.valid_from is not None:
+        return new.valid_from < other.valid_from
+    if new.edition is not None and other.edition is not None:
+        return edition_precedes(new.edition, other.edition)
+    return False
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+def edition_precedes(one: str, two: str) -> bool:
+    """Whether two editions of the same shape ("v1.9" and "v1.10", "2019" and "2024") are in order.
+
+    Editions of different shapes are not comparable: False both ways.
+    """
+    if _NUMBER.sub("#", one.casefold()) != _NUMBER.sub("#", two.casefold()):
+        return False
+    numbers: Sequence[list[int]] = [[int(n) for n in _NUMBER.findall(e)] for e in (one, two)]
+    return numbers[0] < numbers[1]
+
+
+def _range(
+    version: VersionFacts, before: VersionFacts | None, limit: Moment | None
+) -> EffectiveRange:
+    """A date that the predecessor had too announces nothing: a corrected or restored text holds
+    from its release (or from that date, where it is still to come): the past is not rewritten.
+    """
+    released = version.released_at or 0
+    start = version.valid_from
+    inherited = version.restored or (before is not None and start == before.valid_from)
+    if inherited and start is not None:
+        start = max(start, released)
+    return effective_range(
+        valid_from=start,
+        valid_to=version.valid_to,
+        stored_at=released,
+        first=before is None,
+        successor_from=limit,
+        withdrawn_at=version.closes_at,
+    )
+
+
+def _status(version: VersionFacts, last: bool) -> Status:
+    if version.withdrawn:
+        return "withdrawn"
+    return "active" if last and not version.superseded_elsewhere else "superseded"
+
+
+def _draft_standing(version: VersionFacts) -> Standing:
+    return Standing("draft", EffectiveRange(version.valid_from, version.valid_to), None)

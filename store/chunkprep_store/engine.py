@@ -1,0 +1,225 @@
+"""Connections: SQLite in WAL mode with one writer at a time, PostgreSQL through psycopg 3."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+
+from chunkprep_ingest.errors import ConflictError, StoreError, UnavailableError
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 60
+"""How long a SQLite writer waits for the one before it."""
+ATTEMPTS = 12
+"""Tries of a transaction that collides with another one, before ConflictError."""
+
+_DRIVERS = {
+    "sqlite": "sqlite+pysqlite",
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+}
+_RETRY_STATES = {"40001", "40P01", "55P03"}
+"""PostgreSQL: serialization failure, deadlock, lock not available."""
+
+
+def parse_url(url: str) -> sa.URL:
+    """The store's URL with our drivers. Raises StoreError for what is no store."""
+    try:
+        parsed = sa.make_url(url)
+    except ArgumentError as error:
+        raise StoreError(
+            f"{url!r} is no store; write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+        ) from error
+    backend = parsed.get_backend_name()
+    if backend not in _DRIVERS:
+        raise StoreError(f"{backend} is no store that chunkprep knows; use sqlite or postgresql")
+    if backend == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise StoreError("a SQLite store is a file; write sqlite:///FILE")
+    return parsed.set(drivername=_DRIVERS[backend])
+
+
+class Database:
+    """One database: an engine for transactions, and one for single statements without any.
+
+    `fresh` tells that the SQLite file does not exist yet.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = parse_url(url)
+        self.dialect = self.url.get_backend_name()
+        self.fresh = self.dialect == "sqlite" and not _has_content(self.url)
+        make = _sqlite_engines if self.dialect == "sqlite" else _postgres_engines
+        self.engine, self._single = make(self.url)
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self.engine.dispose()
+        self._single.dispose()
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """A transaction that may write; on SQLite it holds the write lock from the start."""
+        with _translated(), self.engine.connect() as connection:
+            connection = connection.execution_options(chunkprep_begin="BEGIN IMMEDIATE")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sa.Connection]:
+        """A reading transaction: all its statements see the database as of its first."""
+        options: dict[str, Any] = {"chunkprep_begin": "BEGIN"}
+        if self.dialect == "postgresql":
+            options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with _refusals(), _translated(), self.engine.connect() as connection:
+            connection = connection.execution_options(**options)
+            with connection.begin():
+                yield connection
+
+    def retry(self, work: Callable[[sa.Connection], T]) -> T:
+        """`work` in a writing transaction, again (with jitter) when another writer collides.
+
+        Raises ConflictError after ATTEMPTS tries.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with self.write() as connection:
+                    return work(connection)
+            except DBAPIError as error:
+                if not _collision(error):
+                    raise _refused(error) from error
+                if attempt == ATTEMPTS:
+                    raise ConflictError(
+                        f"other writers collided with this one {ATTEMPTS} times; run it again "
+                        f"({error.orig})"
+                    ) from error
+            time.sleep(random.uniform(0, min(2.0, 0.01 * 2**attempt)))  # noqa: S311 - jitter
+        raise AssertionError("unreachable")
+
+    def rows(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Rows of one statement in the driver's own words and placeholders, at its own speed."""
+        with _translated():
+            connection = self._single.raw_connection()
+            try:
+                cursor = connection.cursor()
+                cursor.execute(statement, parameters)
+                return cursor.fetchall()  # type: ignore[return-value]
+            except Exception as error:
+                if self._disconnected(error):
+                    connection.invalidate()
+                    raise UnavailableError(f"the database does not answer: {error}") from error
+                raise
+            finally:
+                connection.close()
+
+    def _disconnected(self, error: Exception) -> bool:
+        dbapi = self._single.dialect.dbapi
+        return (
+            dbapi is not None
+            and isinstance(error, dbapi.Error)
+            and self._single.dialect.is_disconnect(error, None, None)
+        )
+
+
+def _has_content(url: sa.URL) -> bool:
+    path = Path(url.database or "")
+    return path.exists() and path.stat().st_size > 0
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Whatever else a database says, as StoreError."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _refused(error) from error
+
+
+def _refused(error: DBAPIError) -> StoreError:
+    return StoreError(f"the database refused: {error.orig}; check --store")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """A lost or refused connection as UnavailableError."""
+    try:
+        yield
+    except OperationalError as error:
+        if error.connection_invalidated or _unreachable(error):
+            raise UnavailableError(
+                f"the database does not answer: {error.orig}; check --store and that it runs"
+            ) from error
+        raise
+
+
+def _unreachable(error: OperationalError) -> bool:
+    state = getattr(error.orig, "sqlstate", "")
+    if state is None:  # psycopg: no server answered
+        return True
+    return state[:2] in ("08", "57") or "unable to open database" in str(error.orig)
+
+
+def _collision(error: DBAPIError) -> bool:
+    if isinstance(error, OperationalError) and "locked" in str(error.orig):
+        return True
+    return getattr(error.orig, "sqlstate", None) in _RETRY_STATES or _lost_race(error)
+
+
+def _lost_race(error: DBAPIError) -> bool:
+    """A unique key that another PostgreSQL writer took first. A chunk's own keys are no race:
+    the document is locked. SQLite has one writer and so none.
+    """
+    constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+    return isinstance(error, IntegrityError) and (constraint or "chunks").find("chunks") < 0
+
+
+def _sqlite_engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:
+    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    sa.event.listen(engine, "connect", _prepare_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine, engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # no hidden BEGIN: ours are explicit
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+
+
+_PRAGMAS = (
+    f"busy_timeout = {BUSY_SECONDS * 1000}",
+    "journal_mode = WAL",
+    "synchronous = NORMAL",  # safe against a killed process; in WAL never corrupt
+    "foreign_keys = ON",
+    "cache_size = -32768",  # KiB
+    "mmap_size = 268435456",
+)
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    connection.exec_driver_sql(connection.get_execution_options().get("chunkprep_begin", "BEGIN"))
+
+
+def _postgres_engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:
+    try:
+        engine = sa.create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24)
+        single = sa.create_engine(
+            url, isolation_level="AUTOCOMMIT", pool_reset_on_return=None, pool_size=8,
+            max_overflow=24,
+        )  # fmt: skip
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            "PostgreSQL needs psycopg; install it with `pip install chunkprep[postgres]`"
+        ) from error
+    return engine, single

@@ -1,0 +1,161 @@
+"""Ingest runs, and the documents that could not be ingested."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from chunkprep_ingest.errors import NotFoundError
+from chunkprep_ingest.model import Moment
+from chunkprep_store.tables import failures, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run; `summary` is None while it is under way, or where it was killed."""
+
+    run_id: str
+    kind: str
+    started_at: Moment
+    finished_at: Moment | None
+    settings: dict[str, Any]
+    summary: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A document whose last attempt failed; `attempts` counts those with the same bytes."""
+
+    document: str
+    uri: str
+    code: str
+    message: str
+    remedy: str
+    bytes_hash: str | None
+    attempts: int
+    first_at: Moment
+    last_at: Moment
+    run_id: str | None
+
+
+def start_run(
+    connection: sa.Connection,
+    collection_id: int,
+    kind: str,
+    now: Moment,
+    settings: Mapping[str, object],
+    run_id: str | None,
+) -> str:
+    """Record that a run began; returns its id."""
+    key = run_id or uuid4().hex
+    connection.execute(
+        runs.insert(),
+        {
+            "run_id": key,
+            "collection_id": collection_id,
+            "kind": kind,
+            "started_at": now,
+            "settings": json.dumps(settings, sort_keys=True, default=str),
+        },
+    )
+    return key
+
+
+def finish_run(
+    connection: sa.Connection, run_id: str, now: Moment, summary: Mapping[str, object]
+) -> None:
+    """Record how a run ended. Raises NotFoundError for an unknown run."""
+    done = connection.execute(
+        runs.update()
+        .where(runs.c.run_id == run_id)
+        .values(finished_at=now, summary=json.dumps(summary, sort_keys=True, default=str))
+    )
+    if not done.rowcount:
+        raise NotFoundError(f"run {run_id!r} is not in this store")
+
+
+def list_runs(connection: sa.Connection, collection_id: int, limit: int) -> list[Run]:
+    """The latest runs, the newest first."""
+    rows = connection.execute(
+        sa.select(runs)
+        .where(runs.c.collection_id == collection_id)
+        .order_by(runs.c.started_at.desc(), runs.c.run_id)
+        .limit(limit)
+    )
+    return [
+        Run(
+            run_id=row.run_id,
+            kind=row.kind,
+            started_at=row.started_at,
+            finished_at=row.finished_at,
+            settings=orjson.loads(row.settings),
+            summary=None if row.summary is None else orjson.loads(row.summary),
+        )
+        for row in rows
+    ]
+
+
+def record_failure(
+    connection: sa.Connection,
+    collection_id: int,
+    document: str,
+    *,
+    uri: str,
+    code: str,
+    message: str,
+    remedy: str,
+    bytes_hash: str | None,
+    now: Moment,
+    run_id: str | None,
+) -> int:
+    """Record that a document failed; returns how often these bytes have failed."""
+    make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    values = {
+        "uri": uri,
+        "code": code,
+        "message": message,
+        "remedy": remedy,
+        "bytes_hash": bytes_hash,
+        "last_at": now,
+        "run_id": run_id,
+    }
+    statement = make(failures).values(
+        **values, collection_id=collection_id, document=document, attempts=1, first_at=now
+    )
+    same = failures.c.bytes_hash.is_not_distinct_from(bytes_hash)
+    upsert = statement.on_conflict_do_update(
+        index_elements=["collection_id", "document"],
+        set_={
+            **values,
+            "attempts": sa.case((same, failures.c.attempts + 1), else_=1),
+            "first_at": sa.case((same, failures.c.first_at), else_=now),
+        },
+    )
+    return int(connection.execute(upsert.returning(failures.c.attempts)).scalar_one())
+
+
+def list_failures(connection: sa.Connection, collection_id: int) -> list[Failure]:
+    """The documents whose last attempt failed, in order of the key."""
+    columns = [failures.c[name] for name in Failure.__slots__]
+    rows = connection.execute(
+        sa.select(*columns)
+        .where(failures.c.collection_id == collection_id)
+        .order_by(failures.c.document)
+    )
+    return [Failure(*row) for row in rows]
+
+
+def forget_failure(connection: sa.Connection, collection_id: int, document: str) -> None:
+    """Drop a failure: the source is gone, or was ingested."""
+    connection.execute(
+        failures.delete().where(
+            failures.c.collection_id == collection_id, failures.c.document == document
+        )
+    )

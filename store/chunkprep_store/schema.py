@@ -1,0 +1,79 @@
+"""The schema's state, and bringing it to the current one (Alembic, migrations/)."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from chunkprep_ingest.errors import SchemaError, StoreError
+from chunkprep_store.engine import Database
+
+HEAD = "0001"
+"""The newest migration: what this program works with (a test holds it equal to the files)."""
+
+
+class SchemaState(NamedTuple):
+    """`current` is None for an empty database."""
+
+    current: str | None
+    head: str
+    ok: bool
+
+
+def state(database: Database) -> SchemaState:
+    """Which migration the database is at."""
+    with database.snapshot() as connection:
+        known = sa.inspect(connection).has_table("alembic_version")
+        current = (
+            connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+            if known
+            else None
+        )
+    return SchemaState(current, HEAD, current == HEAD)
+
+
+def require_current(database: Database) -> None:
+    """Raise SchemaError, naming the remedy, unless the database is at HEAD."""
+    found = state(database)
+    if found.ok:
+        return
+    where = database.url.render_as_string(hide_password=True)
+    if found.current is not None and found.current > HEAD:
+        raise SchemaError(
+            f"{where} has schema {found.current}, newer than this program's {HEAD}; upgrade "
+            f"chunkprep"
+        )
+    raise SchemaError(
+        f"{where} has schema {found.current or 'none'}, this program needs {HEAD}; run "
+        f"`chunkprep db upgrade`"
+    )
+
+
+def migrations_folder() -> Path:
+    """Where migrations/ is: inside the wheel, or beside the source roots in a checkout."""
+    package = Path(str(files("chunkprep_store")))
+    for folder in (package / "migrations", package.parent.parent / "migrations"):
+        if (folder / "env.py").is_file():
+            return folder
+    raise StoreError("chunkprep's migrations are not installed; install chunkprep again")
+
+
+def upgrade(database: Database) -> None:
+    """Bring the schema to HEAD in one transaction; a second process waits and finds it done."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder()))
+    config.set_main_option("path_separator", "os")
+    with database.write() as connection:
+        if database.dialect == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADE_LOCK)))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+_UPGRADE_LOCK = 0x63686B70  # "chkp"

@@ -1,0 +1,396 @@
+"""Writing a version: everything about it in one transaction, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import orjson
+import sqlalchemy as sa
+
+from chunkprep_ingest.ids import chunk_id_base
+from chunkprep_ingest.metadata import Metadata
+from chunkprep_ingest.model import Moment, PreparedVersion, Status
+from chunkprep_ingest.replacement import Standings, settle
+from chunkprep_store.changes import Outbox
+from chunkprep_store.collection import ensure_collection
+from chunkprep_store.history import (
+    DocumentRow,
+    VersionRow,
+    apply_standings,
+    change_version,
+    link_versions,
+    lock_documents,
+    set_current,
+    versions_of,
+)
+from chunkprep_store.inplace import merge_metadata, update_in_place
+from chunkprep_store.links import (
+    closed,
+    follow_metadata,
+    link_to_document,
+    links_from,
+    links_onto,
+    lock_links,
+)
+from chunkprep_store.rows import (
+    chunk_rows,
+    encode_elements,
+    inputs_digest,
+    shared_columns,
+    standing_columns,
+    to_json,
+    version_columns,
+)
+from chunkprep_store.tables import chunks, elements, failures, versions
+
+Outcome = Literal["new", "updated", "metadata_only", "unchanged", "revived", "skipped"]
+
+CARRIED = frozenset({"authority", "access", "source", "tags", "review_by"})
+"""Fields set by hand that hold for later versions too; dates and editions belong to one version."""
+
+
+class WriteOutcome(NamedTuple):
+    """What became of a prepared version. `chunks` and `tokens` are those written (0 where none).
+
+    `skipped`: the document was erased; its tombstone stays until `restore`.
+    """
+
+    document: str
+    version: int
+    outcome: Outcome
+    chunks: int
+    tokens: int
+    status: Status = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A prepared version that meets its document, both as they are in the transaction."""
+
+    collection: str
+    collection_id: int
+    document: DocumentRow
+    history: tuple[VersionRow, ...]
+    prepared: PreparedVersion
+    source: Metadata
+    now: Moment
+    run_id: str | None
+
+    @property
+    def last(self) -> VersionRow | None:
+        """The version that arrived last, whatever became of it."""
+        return self.history[-1] if self.history else None
+
+    @property
+    def stored_at(self) -> Moment:
+        """Now, but after every moment in the document's history: a clock may step back."""
+        return max([self.now, *((v.released_at or v.stored_at) + 1 for v in self.history)])
+
+
+def write_version(
+    connection: sa.Connection,
+    collection: str,
+    prepared: PreparedVersion,
+    now: Moment,
+    run_id: str | None,
+) -> WriteOutcome:
+    """Store a prepared version as DESIGN.md section 4 says. Raises MetadataError."""
+    source = Metadata.model_validate_json(prepared.metadata_json)
+    prints = prepared.fingerprints
+    collection_id = ensure_collection(connection, collection, now, prints.policy, prints.profile)
+    locked = _lock(connection, collection_id, prepared.document, source, now)
+    document = locked[prepared.document]
+    if document.erased_at is not None:
+        return WriteOutcome(prepared.document, 0, "skipped", 0, 0, "withdrawn")
+    history = tuple(versions_of(connection, document.id))
+    arrival = Arrival(collection, collection_id, document, history, prepared, source, now, run_id)
+    outbox = Outbox(collection_id, arrival.stored_at)
+    outcome = _decide(arrival, _whole(connection, arrival.last))
+    if outcome == "unchanged":
+        _forget_failure(connection, arrival)
+        return _standing_outcome(arrival, outcome)
+    if outcome == "metadata_only":
+        metadata = update_in_place(connection, arrival.history, prepared, source, outbox)
+        follow_metadata(connection, document, metadata, locked, outbox)
+        written = _standing_outcome(arrival, outcome)
+    elif outcome == "healed":
+        written = _heal(connection, arrival, outbox)
+    else:
+        written = _insert(connection, arrival, outcome, locked, outbox)
+    _forget_failure(connection, arrival)
+    outbox.send(connection)
+    return written
+
+
+def _lock(
+    connection: sa.Connection, collection_id: int, key: str, source: Metadata, now: Moment
+) -> dict[str, DocumentRow]:
+    """The document and those it supersedes, or has superseded so far."""
+    if source.supersedes:
+        lock_links(connection, collection_id)
+    locked = lock_documents(connection, collection_id, [key, *source.supersedes], now)
+    others = {link.old for link in links_from(connection, locked[key].id)} - set(locked)
+    if others:
+        locked |= lock_documents(connection, collection_id, others)
+    return locked
+
+
+Decision = Literal["new", "updated", "metadata_only", "unchanged", "revived", "healed"]
+
+
+def _decide(arrival: Arrival, whole: bool) -> Decision:
+    """What the arrival is, compared with the version that arrived before it."""
+    last, prepared = arrival.last, arrival.prepared
+    if last is None:
+        return "new"
+    back = last.closed_by == "metadata" and arrival.source.status == "active"
+    if last.status == "withdrawn" and (last.closed_by == "sync" or back):
+        return "revived"
+    if last.inputs != inputs_digest(prepared):
+        return "updated"
+    if not whole:
+        return "healed"
+    before = (last.bytes_hash, last.source_metadata, last.uri, last.etag)
+    after = (prepared.bytes_hash, prepared.metadata_json, prepared.uri, prepared.etag)
+    return "unchanged" if before == after else "metadata_only"
+
+
+def _whole(connection: sa.Connection, last: VersionRow | None) -> bool:
+    """Whether the version still has all its chunk rows (and was not pruned)."""
+    if last is None:
+        return True
+    count = sa.select(sa.func.count()).where(chunks.c.version_id == last.id)
+    return connection.execute(count).scalar() == last.chunks and last.pruned_at is None
+
+
+def _standing_outcome(arrival: Arrival, outcome: Outcome) -> WriteOutcome:
+    last = arrival.last
+    if last is None:
+        raise AssertionError("only a document with a version stands")
+    return WriteOutcome(arrival.document.document, last.version, outcome, 0, 0, last.status)
+
+
+def _insert(
+    connection: sa.Connection,
+    arrival: Arrival,
+    outcome: Literal["new", "updated", "revived"],
+    locked: dict[str, DocumentRow],
+    outbox: Outbox,
+) -> WriteOutcome:
+    overrides = _carried(arrival)
+    metadata = merge_metadata(arrival.source, overrides)
+    row = _new_row(connection, arrival, metadata, overrides)
+    written = add_version(
+        connection,
+        arrival.history,
+        row,
+        version_values(arrival, metadata),
+        outbox,
+    )
+    prepared = arrival.prepared
+    base = id_base(arrival.collection, prepared, arrival.history, row.inputs)
+    shared = {
+        **shared_columns(metadata),
+        **standing_columns(written.settled.of[row.version]),
+        "collection_id": arrival.collection_id,
+        "version_id": written.version_id,
+        "document": prepared.document,
+        "version": row.version,
+        "policy": prepared.fingerprints.policy,
+        "profile": prepared.fingerprints.profile,
+        "stored_at": row.stored_at,
+    }
+    insert_content(
+        connection,
+        written.version_id,
+        encode_elements(prepared.parsed),
+        chunk_rows(prepared.chunks, base, shared),
+    )
+    ids = {v.version: v.id for v in arrival.history} | {row.version: written.version_id}
+    link_versions(connection, ids, written.before, written.settled)
+    if (row.closed_by or "").startswith("document:"):
+        onto = links_onto(connection, arrival.document.id)
+        link_to_document(connection, written.version_id, onto[0].new_id)
+    fresh = arrival.document._replace(last_version=row.version)
+    if metadata.status != "draft":
+        follow_metadata(connection, fresh, metadata, locked, outbox)
+    status = written.settled.of[row.version].status
+    tokens = sum(c.block_tokens for c in prepared.chunks)
+    return WriteOutcome(
+        prepared.document, row.version, outcome, len(prepared.chunks), tokens, status
+    )
+
+
+def _carried(arrival: Arrival) -> dict[str, Any]:
+    if arrival.last is None:
+        return {}
+    overrides: dict[str, Any] = orjson.loads(arrival.last.overrides)
+    return {name: value for name, value in overrides.items() if name in CARRIED}
+
+
+def _new_row(
+    connection: sa.Connection, arrival: Arrival, metadata: Metadata, overrides: dict[str, Any]
+) -> VersionRow:
+    """The new version before it is settled: born withdrawn or superseded where that was decided
+    of its document.
+    """
+    prepared, stored_at = arrival.prepared, arrival.stored_at
+    row = VersionRow(
+        id=0,
+        document_id=arrival.document.id,
+        version=arrival.document.last_version + 1,
+        status="active",
+        origin="ingest",
+        bytes_hash=prepared.bytes_hash,
+        inputs=inputs_digest(prepared),
+        source_metadata=prepared.metadata_json,
+        overrides=to_json(overrides),
+        metadata=metadata.model_dump_json(),
+        uri=prepared.uri,
+        etag=prepared.etag,
+        edition=metadata.edition,
+        valid_from=metadata.valid_from,
+        valid_to=metadata.valid_to,
+        stored_at=stored_at,
+        released_at=None if metadata.status == "draft" else stored_at,
+        closes_at=None,
+        closed_by=None,
+        effective_from=None,
+        effective_to=None,
+        chunks=len(prepared.chunks),
+        pruned_at=None,
+    )
+    if metadata.status == "withdrawn":
+        return row._replace(status="withdrawn", closes_at=stored_at, closed_by="metadata")
+    last = arrival.last
+    if last is not None and last.status == "withdrawn" and last.closed_by == "hand":
+        return row._replace(
+            status="withdrawn", released_at=stored_at, closes_at=stored_at, closed_by="hand"
+        )
+    onto = links_onto(connection, arrival.document.id)
+    return closed(row, onto[0]) if onto else row
+
+
+def version_values(arrival: Arrival, metadata: Metadata) -> dict[str, Any]:
+    """The columns of a new version that no decision needs."""
+    prepared = arrival.prepared
+    prints, parsed = prepared.fingerprints, prepared.parsed
+    return {
+        **version_columns(metadata),
+        "title": prepared.title,
+        "content_hash": prepared.content_hash,
+        "rendered": prepared.rendered,
+        "reader": prints.reader,
+        "policy": prints.policy,
+        "profile": prints.profile,
+        "coverage": parsed.coverage,
+        "missing": to_json(parsed.missing),
+        "warnings": to_json(parsed.warnings),
+        "tokens": sum(c.block_tokens for c in prepared.chunks),
+        "run_id": arrival.run_id,
+    }
+
+
+def id_base(
+    collection: str, prepared: PreparedVersion, history: Iterable[VersionRow], inputs: str
+) -> str:
+    """What the new version's chunk ids share; tells A, B, A apart by how often A was here."""
+    prints = prepared.fingerprints
+    return chunk_id_base(
+        collection,
+        prepared.document,
+        prepared.content_hash,
+        prepared.rendered,
+        (prints.reader, prints.policy, prints.profile),
+        sum(version.inputs == inputs for version in history),
+    )
+
+
+class Added(NamedTuple):
+    """A version row that was inserted, and the document's standings with it."""
+
+    version_id: int
+    before: Standings | None
+    settled: Standings
+
+
+def add_version(
+    connection: sa.Connection,
+    history: Iterable[VersionRow],
+    row: VersionRow,
+    values: dict[str, Any],
+    outbox: Outbox,
+) -> Added:
+    """Settle the document with the new version, end its predecessors, insert the row."""
+    history = list(history)
+    before = settle(v.facts for v in history) if history else None
+    settled = settle([*(v.facts for v in history), row.facts])
+    standing = settled.of[row.version]
+    reason = f"replaced by version {row.version}"
+    apply_standings(connection, history, settled, outbox, reason)
+    columns = {
+        **row._asdict(),
+        **values,
+        **standing_columns(standing),
+        "changed_at": outbox.at,
+    }
+    del columns["id"]
+    if standing.status in ("superseded", "withdrawn"):
+        columns[f"{standing.status}_at"] = outbox.at
+    insert = versions.insert().values(columns).returning(versions.c.id)
+    version_id = int(connection.execute(insert).scalar_one())
+    numbers = {"last_version": row.version, "current_version": settled.current}
+    set_current(connection, row.document_id, **numbers)
+    outbox.note(version_id, row.chunks, None, standing)
+    return Added(version_id, before, settled)
+
+
+def insert_content(
+    connection: sa.Connection, version_id: int, payload: bytes, rows: Iterable[dict[str, Any]]
+) -> None:
+    """The parsed form and the chunks of a version."""
+    connection.execute(elements.insert(), {"version_id": version_id, "payload": payload})
+    found = list(rows)
+    if found:
+        connection.execute(chunks.insert(), found)
+
+
+def _heal(connection: sa.Connection, arrival: Arrival, outbox: Outbox) -> WriteOutcome:
+    """Write again the rows that the version has lost, with the same ids."""
+    last, prepared = arrival.last, arrival.prepared
+    if last is None:
+        raise AssertionError("only a version that exists can be healed")
+    there = sa.select(chunks.c.ordinal).where(chunks.c.version_id == last.id)
+    kept = set(connection.execute(there).scalars())
+    shared = {
+        **shared_columns(Metadata.model_validate_json(last.metadata)),
+        **standing_columns(last.standing),
+        "collection_id": arrival.collection_id,
+        "version_id": last.id,
+        "document": prepared.document,
+        "version": last.version,
+        "policy": prepared.fingerprints.policy,
+        "profile": prepared.fingerprints.profile,
+        "stored_at": last.stored_at,
+    }
+    base = id_base(arrival.collection, prepared, arrival.history[:-1], last.inputs)
+    lost = [c for c in prepared.chunks if c.ordinal not in kept]
+    connection.execute(elements.delete().where(elements.c.version_id == last.id))
+    insert_content(
+        connection, last.id, encode_elements(prepared.parsed), chunk_rows(lost, base, shared)
+    )
+    change_version(connection, last.id, pruned_at=None)
+    outbox.note(last.id, last.chunks, None, last.standing)
+    tokens = sum(c.block_tokens for c in lost)
+    return WriteOutcome(prepared.document, last.version, "updated", len(lost), tokens, last.status)
+
+
+def _forget_failure(connection: sa.Connection, arrival: Arrival) -> None:
+    connection.execute(
+        failures.delete().where(
+            failures.c.collection_id == arrival.collection_id,
+            failures.c.document == arrival.document.document,
+        )
+    )
