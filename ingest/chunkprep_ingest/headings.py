@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from chunkprep_ingest.model import Element
 
 MAX_HASHES = 6
 """Markdown knows six heading levels; deeper ones are written with six hashes."""
@@ -31,6 +34,14 @@ def heading_name(text: str) -> str:
         if opened:
             name = _CLOSING.sub("", name[opened.end() :])
     return " ".join(name.split())
+
+
+def first_heading(text: str, elements: Iterable[Element]) -> str | None:
+    """The name of the first heading of level 1, which is what a document calls itself."""
+    for element in elements:
+        if element.kind == "title" and element.depth == 1:
+            return heading_name(text[element.start : element.end]) or None
+    return None
 
 
 def heading_text(name: str, depth: int) -> str:

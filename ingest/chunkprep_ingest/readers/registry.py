@@ -25,6 +25,14 @@ class Reader(NamedTuple):
 
 _READERS: dict[str, Reader] = {
     "markdown": Reader("markdown", "read_markdown", (".md", ".markdown", ".mdown", ".mkd")),
+    "html": Reader("html", "read_html", (".html", ".htm", ".xhtml")),
+    "docx": Reader("docx", "read_docx", (".docx",)),
+    "pptx": Reader("slides", "read_pptx", (".pptx",)),
+    "xlsx": Reader("sheets", "read_xlsx", (".xlsx",)),
+    "pdf": Reader("pdf", "read_pdf", (".pdf",)),
+    "eml": Reader("mail", "read_eml", (".eml",)),
+    "csv": Reader("delimited", "read_csv", (".csv",)),
+    "tsv": Reader("delimited", "read_tsv", (".tsv", ".tab")),
     "text": Reader("plaintext", "read_text", (".txt", ".text", ".log")),
 }
 
