@@ -1,0 +1,16 @@
+"""Best first: the order that every later step relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chunkprep_packer.request import Candidate
+
+
+def rank(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Candidates by score, best first; ties by chunk id, so that the same input ranks the same."""
+    return sorted(candidates, key=_key)
+
+
+def _key(candidate: Candidate) -> tuple[float, str]:
+    return -candidate.score, candidate.chunk_id
