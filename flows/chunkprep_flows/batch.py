@@ -76,8 +76,8 @@ class Bench:
         except ReadError as error:
             return self.fail(work, error, data_hash)
         except MemoryError:
-            error = ReadError("out_of_memory", f"{work.document}: reading took too much memory")
-            return self.fail(work, error, data_hash)
+            told = ReadError("out_of_memory", f"{work.document}: reading took too much memory")
+            return self.fail(work, told, data_hash)
 
     def prepare(self, work: Work, data: bytes, data_hash: str) -> PreparedVersion:
         """Everything that the store writes. Raises ReadError."""
@@ -96,9 +96,7 @@ class Bench:
     def write(self, prepared: PreparedVersion) -> DocumentOutcome:
         """Store the version; coverage below the threshold becomes a warning."""
         order = self.order
-        done = self.store.write_version(
-            order.collection, prepared, now=now(), run_id=order.run_id
-        )
+        done = self.store.write_version(order.collection, prepared, now=now(), run_id=order.run_id)
         return DocumentOutcome(
             document=done.document,
             version=done.version or None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,7 +19,7 @@ import click
 from chunkprep_flows import commands
 from chunkprep_flows.configuration import read_defaults
 from chunkprep_flows.console import talk
-from chunkprep_flows.options import Option
+from chunkprep_flows.options import Group, Option
 from chunkprep_ingest.errors import ChunkprepError, ConflictError, ReadError
 
 FOUND_TROUBLE = 1
@@ -42,13 +43,20 @@ EXTRAS = {
 """Which extra brings a module that a command may miss."""
 
 
-class Chunkprep(click.Group):
+class Chunkprep(Group):
     """The root command: turns every error into one line and an exit code."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Run the command line; in standalone mode end the process with its exit code."""
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
             talk(f"chunkprep: {usage_line(error)}")
             code = WRONG_USAGE
@@ -74,10 +82,6 @@ class Chunkprep(click.Group):
             traceback.print_exception(error, file=sys.stderr)
         talk(f"chunkprep: {one_line(error)}")
         ctx.exit(exit_code(error))
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of a document's life, not of the alphabet."""
-        return list(self.commands)
 
 
 def usage_line(error: click.ClickException) -> str:
@@ -106,7 +110,13 @@ def exit_code(error: Exception) -> int:
     return WRONG_USAGE if isinstance(error, usage) and not isinstance(error, ran) else FOUND_TROUBLE
 
 
-@click.group(cls=Chunkprep, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Chunkprep,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    example="""\
+chunkprep ingest docs/
+chunkprep search "refund window" --json | chunkprep pack --budget 2000 --candidates -""",
+)
 @click.version_option(metadata.version("chunkprep"), prog_name="chunkprep")
 @click.option(
     "--config",
@@ -119,15 +129,9 @@ def exit_code(error: Exception) -> int:
 def main(ctx: click.Context, config: Path | None, verbose: bool) -> None:
     """Prepare document chunks at ingestion time, so that packing is one lookup and a greedy fill.
 
-    \b
-    Example:
-        chunkprep ingest docs/
-        chunkprep search "refund window" --top 40 --json |
-            chunkprep pack --budget 2000 --candidates -
-
     Every option may also come from the environment (--store is CHUNKPREP_STORE) or from
     chunkprep.toml; the order is option, environment, file, default.
-    """  # noqa: D301 - \b keeps the example's lines apart
+    """
     ctx.obj = {"verbose": verbose}
     ctx.default_map = read_defaults(config, main)
 

@@ -1,14 +1,14 @@
 """chunkprep.toml: the same names as the options, for all commands or in a table for one.
 
-    store = "postgresql://localhost/docs"
-    collection = "handbook"
+store = "postgresql://localhost/docs"
+collection = "handbook"
 
-    [ingest]
-    cap = 400
-    exclude = ["drafts/**"]
+[ingest]
+cap = 400
+exclude = ["drafts/**"]
 
-    [db.upgrade]
-    json = true
+[db.upgrade]
+json = true
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FILE_NAME = "chunkprep.toml"
 
 
 def read_defaults(path: Path | None, group: click.Group) -> dict[str, Any]:
-    """click's `default_map` for `group` out of the file; {} where there is none.
+    """The `default_map` for `group` out of the file; {} where there is none.
 
     `path` None means chunkprep.toml in the working directory, where there is one. Raises
     click.UsageError (exit 2) for a file that cannot be used, naming the line or the key.
@@ -37,11 +37,13 @@ def read_defaults(path: Path | None, group: click.Group) -> dict[str, Any]:
     try:
         written = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise click.UsageError(f"{file}: {error}; correct the file or name another by --config") from error
+        raise click.UsageError(
+            f"{file}: {error}; correct the file or name another by --config"
+        ) from error
     unknown = unknown_names(written, group, known_names(group))
     if unknown:
         raise click.UsageError(
-            f"{file}: {unknown[0]!r} is no option or command; remove it (chunkprep --help lists both)"
+            f"{file}: {unknown[0]!r} is no option or command; see `chunkprep --help`"
         )
     return default_map(written, group, {})
 

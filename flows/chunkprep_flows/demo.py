@@ -98,7 +98,7 @@ def pack(packer: Packer, candidates: list[Candidate], *, forward: bool = False) 
     result = packer.pack(
         PackRequest(
             budget=BUDGET,
-            candidates=candidates,
+            candidates=tuple(candidates),
             min_score=MIN_SCORE,
             on_superseded="forward" if forward else "drop",
         )

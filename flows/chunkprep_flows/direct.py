@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor, FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from multiprocessing import get_context
 
 from chunkprep_flows.batch import BatchOrder, run_batch
@@ -29,7 +35,9 @@ def runner_for(settings: IngestSettings) -> RunBatches:
     if settings.workers == 1 and settings.runner == "thread":
         return run_here
     if settings.runner == "thread":
-        return lambda order, work: run_in(ThreadPoolExecutor(settings.workers), settings, order, work)
+        return lambda order, work: run_in(
+            ThreadPoolExecutor(settings.workers), settings, order, work
+        )
 
     def in_processes(
         order: BatchOrder, work: Sequence[tuple[Work, ...]]

@@ -53,9 +53,7 @@ def ingest_batch(order: BatchOrder, batch: tuple[Work, ...]) -> list[DocumentOut
 def batches_as_tasks(settings: IngestSettings) -> RunBatches:
     """A runner that makes each batch a task, some for each worker under way at a time."""
 
-    def run(
-        order: BatchOrder, work: Sequence[tuple[Work, ...]]
-    ) -> Iterator[list[DocumentOutcome]]:
+    def run(order: BatchOrder, work: Sequence[tuple[Work, ...]]) -> Iterator[list[DocumentOutcome]]:
         pending: deque[PrefectFuture[Any]] = deque()
         with task_runner(settings) as runner:
             for batch in work:
@@ -77,13 +75,11 @@ def task_runner(settings: IngestSettings) -> TaskRunner[Any]:
         return ThreadPoolTaskRunner(max_workers=settings.workers)
     if settings.runner == "process":
         return ProcessPoolTaskRunner(max_workers=settings.workers, initializer=ignore_interrupt)
-    from prefect_dask import DaskTaskRunner
+    from prefect_dask.task_runners import DaskTaskRunner
 
     if settings.dask_address is not None:
         return DaskTaskRunner(address=settings.dask_address)
-    return DaskTaskRunner(
-        cluster_kwargs={"n_workers": settings.workers, "threads_per_worker": 1}
-    )
+    return DaskTaskRunner(cluster_kwargs={"n_workers": settings.workers, "threads_per_worker": 1})
 
 
 def artifact_rows(report: IngestReport) -> list[dict[str, Any]]:

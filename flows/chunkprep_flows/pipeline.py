@@ -165,9 +165,7 @@ def apply(
         yield from outcomes
 
 
-def finish(
-    run: Run, outcomes: Iterable[DocumentOutcome], notes: tuple[str, ...]
-) -> IngestReport:
+def finish(run: Run, outcomes: Iterable[DocumentOutcome], notes: tuple[str, ...]) -> IngestReport:
     """Sum the outcomes up and record how the run ended."""
     report = summed(
         outcomes,

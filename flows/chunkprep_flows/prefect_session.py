@@ -109,7 +109,7 @@ def _start_server() -> str:
     def start() -> None:
         try:
             found.append(context.run(_api_url))
-        except BaseException as error:  # noqa: BLE001 - handed over to the waiting thread
+        except BaseException as error:
             found.append(error)
 
     thread = threading.Thread(target=start, name="prefect-server-start", daemon=True)

@@ -17,9 +17,7 @@ from chunkprep_ingest.prepare import prepare_version
 from chunkprep_store import KnownDocument, Store
 
 
-def resplit_collection(
-    store: Store, collection: str, cap: int, progress: Progress
-) -> IngestReport:
+def resplit_collection(store: Store, collection: str, cap: int, progress: Progress) -> IngestReport:
     """A new version of each document that the cap splits otherwise; the cap becomes the
     collection's own. Raises PolicyError for a cap that cannot work.
     """
@@ -72,9 +70,7 @@ class _Bench:
             prepared = self.prepare(known)
         except ReadError as error:
             return failed(known.document, error)
-        done = self.store.write_version(
-            self.collection, prepared, now=now(), run_id=self.run_id
-        )
+        done = self.store.write_version(self.collection, prepared, now=now(), run_id=self.run_id)
         return DocumentOutcome(
             document=known.document,
             version=done.version,

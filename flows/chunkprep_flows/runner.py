@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
@@ -24,7 +22,7 @@ def run_in_session(settings: IngestSettings) -> IngestReport:
     from chunkprep_flows.ingest_documents import ingest_documents
 
     with graceful_stop(), shown_progress():
-        return cast(IngestReport, ingest_documents(settings))
+        return ingest_documents(settings)
 
 
 def run_flow(settings: IngestSettings, *, verbose: bool = False) -> IngestReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from prefect import serve
-from prefect.flows import EntrypointType
+from prefect.types.entrypoint import EntrypointType
 
 from chunkprep_flows.ingest_documents import ingest_documents
 from chunkprep_flows.ingest_settings import IngestSettings

@@ -34,7 +34,5 @@ def withdraw_gone(
     )
     for key in found.documents if not settings.dry_run else ():
         store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
-    outcomes = [
-        DocumentOutcome(key, standing[key].version, "withdrawn") for key in found.documents
-    ]
+    outcomes = [DocumentOutcome(key, standing[key].version, "withdrawn") for key in found.documents]
     return outcomes, () if found.refused is None else (found.refused,)

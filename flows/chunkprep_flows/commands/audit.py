@@ -9,7 +9,7 @@ import click
 
 from chunkprep_flows.console import print_records, talk
 from chunkprep_flows.opened import now, opened
-from chunkprep_flows.options import json_option, option, store_options
+from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.records import impact_record
 from chunkprep_ingest.errors import ChunkprepError
 
@@ -18,7 +18,7 @@ IMPACT_COLUMNS = ("at", "request_id", "document", "version", "chunk_id", "as_of"
 LEVELS = ("info", "warning", "error")
 
 
-@click.command()
+@command(example="chunkprep audit --sources docs/ --recount 1000")
 @option("--sources", multiple=True, metavar="PATH", help="Compare with these files; repeatable.")
 @option(
     "--index-ids",
@@ -38,6 +38,7 @@ LEVELS = ("info", "warning", "error")
 @click.pass_context
 def audit(
     ctx: click.Context,
+    /,
     sources: tuple[str, ...],
     index_ids: Path | None,
     recount: str | None,
@@ -47,12 +48,7 @@ def audit(
     collection: str,
     as_json: bool,
 ) -> None:
-    """Check that what is stored still holds: versions, dates, prices, sources, packs.
-
-    \b
-    Example:
-        chunkprep audit --sources docs/ --recount 1000
-    """
+    """Check that what is stored still holds: versions, dates, prices, sources, packs."""
     from chunkprep_flows.auditing import findings
 
     with opened(store) as source:
@@ -85,17 +81,12 @@ def _sample(text: str | None) -> int | str | None:
     return int(text)
 
 
-@click.command()
+@command(example="chunkprep impact policies/refund-2019.md@1")
 @click.argument("document", metavar="DOC[@VERSION]")
 @store_options
 @json_option
 def impact(document: str, store: str, collection: str, as_json: bool) -> None:
-    """List the logged packs that used a document, or one version of it.
-
-    \b
-    Example:
-        chunkprep impact policies/refund-2019.md@1
-    """
+    """List the logged packs that used a document, or one version of it."""
     key, version = _reference(document)
     with opened(store) as source:
         found = source.impact(collection, key, version)

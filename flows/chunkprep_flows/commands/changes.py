@@ -9,14 +9,14 @@ import click
 from chunkprep_flows.console import print_json
 from chunkprep_flows.interrupt import graceful_stop, stop_asked
 from chunkprep_flows.opened import opened
-from chunkprep_flows.options import option, store_options
+from chunkprep_flows.options import command, option, store_options
 from chunkprep_flows.records import change_record
 
 PAGE = 1000
 POLL_SECONDS = 1.0
 
 
-@click.command()
+@command(example="chunkprep changes --since 0 --limit 100")
 @option("--since", type=click.IntRange(0), default=0, metavar="CURSOR", help="After this entry.")
 @option("--limit", type=click.IntRange(1), metavar="N", help="At most so many entries.")
 @option("--follow", is_flag=True, help="Wait for more until interrupted.")
@@ -25,12 +25,7 @@ POLL_SECONDS = 1.0
 def changes(
     since: int, limit: int | None, follow: bool, as_json: bool, store: str, collection: str
 ) -> None:
-    """Print upserts and removals in commit order, as JSON lines.
-
-    \b
-    Example:
-        chunkprep changes --since 0 --limit 100
-    """
+    """Print upserts and removals in commit order, as JSON lines."""
     del as_json
     left = limit
     with graceful_stop(), opened(store) as source:

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from chunkprep_flows.console import talk
-from chunkprep_flows.options import option
+from chunkprep_flows.options import command, option
 
 
-@click.command()
+@command(example="chunkprep demo --dir /tmp/demo")
 @option(
     "--dir",
     "folder",
@@ -20,12 +20,7 @@ from chunkprep_flows.options import option
 )
 @click.pass_context
 def demo(ctx: click.Context, folder: Path) -> None:
-    """Ingest sample documents, search, pack, change a policy, ingest again, audit.
-
-    \b
-    Example:
-        chunkprep demo --dir /tmp/demo
-    """
+    """Ingest sample documents, search, pack, change a policy, ingest again, audit."""
     from chunkprep_flows.samples import fresh_copy
 
     samples = fresh_copy(folder)

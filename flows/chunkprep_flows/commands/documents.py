@@ -6,7 +6,7 @@ import click
 
 from chunkprep_flows.console import print_records
 from chunkprep_flows.opened import opened
-from chunkprep_flows.options import as_of_option, json_option, option, store_options
+from chunkprep_flows.options import as_of_option, command, json_option, option, store_options
 from chunkprep_flows.records import chunk_record, document_record, version_record
 from chunkprep_ingest.lifecycle import moment
 
@@ -24,17 +24,12 @@ CHUNK_COLUMNS = (
 NUMBERS = ("version", "chunks", "tokens", "coverage", "ordinal", "block_tokens", "page")
 
 
-@click.command()
+@command(example="chunkprep docs --as-of 2025-06-30")
 @store_options
 @as_of_option
 @json_option
 def docs(store: str, collection: str, as_of: str | None, as_json: bool) -> None:
-    """List the documents, withdrawn ones included.
-
-    \b
-    Example:
-        chunkprep docs --as-of 2025-06-30
-    """
+    """List the documents, withdrawn ones included."""
     with opened(store) as source:
         moment_asked = None if as_of is None else moment(as_of)
         found = source.documents(collection, at=moment_asked)
@@ -42,24 +37,19 @@ def docs(store: str, collection: str, as_of: str | None, as_json: bool) -> None:
         print_records(records, DOCUMENT_COLUMNS, as_json=as_json, right=NUMBERS)
 
 
-@click.command()
+@command(example="chunkprep versions policies/refund.md")
 @click.argument("document")
 @store_options
 @json_option
 def versions(document: str, store: str, collection: str, as_json: bool) -> None:
-    """List the versions of a document, with their history.
-
-    \b
-    Example:
-        chunkprep versions policies/refund.md
-    """
+    """List the versions of a document, with their history."""
     with opened(store) as source:
         found = source.versions(collection, document)
         records = map(version_record, found)
         print_records(records, VERSION_COLUMNS, as_json=as_json, right=NUMBERS)
 
 
-@click.command()
+@command(example="chunkprep chunks policies/refund.md --json")
 @click.argument("document")
 @option("--version", "version", type=click.IntRange(1), metavar="N", help="Which version.")
 @as_of_option
@@ -73,12 +63,7 @@ def chunks(
     collection: str,
     as_json: bool,
 ) -> None:
-    """List the chunks of a document: of the active version unless told otherwise.
-
-    \b
-    Example:
-        chunkprep chunks policies/refund.md --json
-    """
+    """List the chunks of a document: of the active version unless told otherwise."""
     if version is not None and as_of is not None:
         raise click.UsageError("--version and --as-of exclude each other")
     with opened(store) as source:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-
 import click
 
 from chunkprep_flows.console import print_records, talk
 from chunkprep_flows.opened import opened
-from chunkprep_flows.options import json_option, option, store_options
+from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.records import failure_record
 
 COLUMNS = ("document", "code", "attempts", "last_at", "message", "remedy")
 
 
-@click.command()
+@command(example="chunkprep failures --retry")
 @option("--retry", is_flag=True, help="Try each of them again, without Prefect.")
 @store_options
 @json_option
 @click.pass_context
-def failures(ctx: click.Context, retry: bool, store: str, collection: str, as_json: bool) -> None:
-    """List the documents whose last ingest failed. Exit 1 if there are some.
-
-    \b
-    Example:
-        chunkprep failures --retry
-    """
+def failures(
+    ctx: click.Context, retry: bool, store: str, collection: str, as_json: bool
+) -> None:
+    """List the documents whose last ingest failed. Exit 1 if there are some."""
     if retry:
         from chunkprep_flows.progress import shown_progress
         from chunkprep_flows.retrying import retry_failures

@@ -9,16 +9,16 @@ import click
 from chunkprep_flows.console import print_json, print_table, talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.options import json_option, option, stacked, store_options
+from chunkprep_flows.options import command, json_option, option, stacked, store_options
 
 COLUMNS = ("document", "outcome", "version", "chunks", "coverage", "note")
 NUMBERS = ("version", "chunks", "coverage")
 
 source_options = stacked(
-    option("--cap", type=int, metavar="N", help="Most tokens of a block (512 in a new collection)."),
-    option("--encoding", metavar="NAME", help="The tokenizer (o200k_base in a new collection)."),
+    option("--cap", type=int, metavar="N", help="Most tokens of a block (new collection: 512)."),
+    option("--encoding", metavar="NAME", help="The tokenizer (new collection: o200k_base)."),
     option("--template", metavar="NAME|FILE",
-           help="Header and delimiter: markdown (in a new collection), xml, plain, or a JSON file."),
+           help="Header and delimiter (new collection: markdown): xml, plain, or a JSON file."),
     option("--include", multiple=True, metavar="GLOB", help="Only files that match; repeatable."),
     option("--exclude", multiple=True, metavar="GLOB", help="No files that match; repeatable."),
     option("--metadata", metavar="FILE", help="Rules for all sources, as in chunkprep.yaml."),
@@ -34,7 +34,7 @@ source_options = stacked(
 """What `ingest` and `schedule` have in common."""
 
 
-@click.command()
+@command(example='chunkprep ingest docs/ --exclude "drafts/**" --cap 400')
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @source_options
 @option("--dry-run", is_flag=True, help="Only say what would change.")
@@ -44,16 +44,12 @@ source_options = stacked(
 @json_option
 @click.pass_context
 def ingest(
-    ctx: click.Context, sources: tuple[str, ...], direct: bool, as_json: bool, **options: Any
+    ctx: click.Context, /, sources: tuple[str, ...], direct: bool, as_json: bool, **options: Any
 ) -> None:
     """Ingest files, folders and globs: read, split, price, store.
 
     What has not changed is left alone; a changed document gets a new version. Exit 1 when a
     document failed: the others are ingested, and `chunkprep failures` lists it until it is fixed.
-
-    \b
-    Example:
-        chunkprep ingest docs/ --exclude "drafts/**" --cap 400
     """
     settings = IngestSettings(sources=sources, **options)
     report = run(settings, direct=direct, verbose=ctx.obj["verbose"])

@@ -9,7 +9,7 @@ import orjson
 
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import now, opened
-from chunkprep_flows.options import json_option, option, store_options
+from chunkprep_flows.options import command, json_option, option, store_options
 
 reason_option = option("--reason", metavar="TEXT", help="Why; kept with the change.")
 
@@ -22,7 +22,7 @@ def done(as_json: bool, message: str, **facts: object) -> None:
         talk(message)
 
 
-@click.command()
+@command(example="chunkprep supersede policies/refund-2019.md policies/refund-2026.md")
 @click.argument("old")
 @click.argument("new")
 @reason_option
@@ -31,54 +31,37 @@ def done(as_json: bool, message: str, **facts: object) -> None:
 def supersede(
     old: str, new: str, reason: str | None, store: str, collection: str, as_json: bool
 ) -> None:
-    """Let document NEW replace document OLD, from when NEW comes into force.
-
-    \b
-    Example:
-        chunkprep supersede policies/refund-2019.md policies/refund-2026.md
-    """
+    """Let document NEW replace document OLD, from when NEW comes into force."""
     with opened(store) as target:
         target.supersede(collection, old, new, now=now(), reason=reason)
     done(as_json, f"{new} supersedes {old}", action="supersede", old=old, new=new, reason=reason)
 
 
-@click.command()
+@command(example='chunkprep withdraw faq/offers.md --reason "offer has ended"')
 @click.argument("document")
 @option("--reason", metavar="TEXT", required=True, help="Why; kept with the change.")
 @store_options
 @json_option
 def withdraw(document: str, reason: str, store: str, collection: str, as_json: bool) -> None:
-    """Take a document out of force now. It stays out, also when ingested again, until `restore`.
-
-    \b
-    Example:
-        chunkprep withdraw faq/offers.md --reason "offer has ended"
-    """
+    """Take a document out of force now. It stays out, also when ingested again, until `restore`."""
     with opened(store) as target:
         target.withdraw(collection, document, now=now(), reason=reason)
     done(as_json, f"{document} is withdrawn", action="withdraw", document=document, reason=reason)
 
 
-@click.command()
+@command(example="chunkprep restore faq/offers.md")
 @click.argument("document")
 @reason_option
 @store_options
 @json_option
-def restore(
-    document: str, reason: str | None, store: str, collection: str, as_json: bool
-) -> None:
-    """Bring a withdrawn document back: a new version with the old content.
-
-    \b
-    Example:
-        chunkprep restore faq/offers.md
-    """
+def restore(document: str, reason: str | None, store: str, collection: str, as_json: bool) -> None:
+    """Bring a withdrawn document back: a new version with the old content."""
     with opened(store) as target:
         target.restore(collection, document, now=now(), reason=reason)
     done(as_json, f"{document} is restored", action="restore", document=document, reason=reason)
 
 
-@click.command("set")
+@command(name="set", example="chunkprep set faq/offers.md review_by=2027-01-31 tags=offers,summer")
 @click.argument("document")
 @click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
 @reason_option
@@ -92,12 +75,7 @@ def set_values(
     collection: str,
     as_json: bool,
 ) -> None:
-    """Set metadata of a document by hand; an empty value goes back to what the file says.
-
-    \b
-    Example:
-        chunkprep set faq/offers.md review_by=2027-01-31 tags=offers,summer
-    """
+    """Set metadata of a document by hand; an empty value goes back to what the file says."""
     changes = dict(_pair(value) for value in values)
     with opened(store) as target:
         target.set_metadata(collection, document, changes, now=now(), reason=reason)
@@ -111,18 +89,13 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-@click.command()
+@command(example="chunkprep erase mail/complaint-4711.eml --yes")
 @click.argument("document")
 @option("--yes", is_flag=True, help="Erase without asking.")
 @store_options
 @json_option
 def erase(document: str, yes: bool, store: str, collection: str, as_json: bool) -> None:
-    """Remove every trace of a document's text for good, leaving a tombstone.
-
-    \b
-    Example:
-        chunkprep erase mail/complaint-4711.eml --yes
-    """
+    """Remove every trace of a document's text for good, leaving a tombstone."""
     if not yes:
         raise click.UsageError(f"this cannot be undone; add --yes to erase {document}")
     with opened(store) as target:

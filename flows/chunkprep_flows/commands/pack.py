@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,15 @@ import orjson
 
 from chunkprep_flows.console import print_json, print_records, print_table
 from chunkprep_flows.opened import at, now, opened
-from chunkprep_flows.options import as_of_option, json_option, option, stacked, store_options
+from chunkprep_flows.options import (
+    F,
+    as_of_option,
+    command,
+    json_option,
+    option,
+    stacked,
+    store_options,
+)
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import BOUNDARY_KINDS
 
@@ -23,7 +31,7 @@ STRATEGIES = ("ranked", "stop_at_first_miss", "value_per_token")
 ORDERS = ("rank", "best_last", "edges", "document", "chronological")
 
 
-@click.command()
+@command(example='chunkprep search "how long does a refund take" --top 10')
 @click.argument("query")
 @option("--top", type=click.IntRange(1), default=40, metavar="N", help="How many candidates.")
 @option("--any-status", is_flag=True, help="Also what is out of force, as a lagging index would.")
@@ -39,24 +47,19 @@ def search(
     collection: str,
     as_json: bool,
 ) -> None:
-    """Find candidates by the database's own full-text search.
-
-    \b
-    Example:
-        chunkprep search "how long does a refund take" --top 10
-    """
+    """Find candidates by the database's own full-text search."""
     with opened(store) as source:
         hits = source.search(collection, query, top=top, at=at(as_of), any_status=any_status)
     found = ({**hit._asdict(), "heading_path": orjson.loads(hit.heading_path)} for hit in hits)
     print_records(found, SEARCH_COLUMNS, as_json=as_json, right=("score", "version"))
 
 
-def choice(name: str, values: Iterable[str], default: str, text: str) -> Any:
+def choice(name: str, values: Iterable[str], default: str | None, text: str) -> Callable[[F], F]:
     """An option with a fixed set of values."""
     return option(name, type=click.Choice(list(values)), default=default, help=text)
 
 
-def several(name: str, metavar: str, text: str) -> Any:
+def several(name: str, metavar: str, text: str) -> Callable[[F], F]:
     """An option that may be repeated."""
     return option(name, multiple=True, metavar=metavar, help=text)
 
@@ -64,7 +67,7 @@ def several(name: str, metavar: str, text: str) -> Any:
 pack_options = stacked(
     option("--min-score", type=float, metavar="F", help="Leave out what scores below."),
     choice("--strategy", STRATEGIES, "ranked", "How the slot is filled."),
-    option("--mmr", type=float, metavar="LAMBDA", help="Diversity: 1 relevance alone, 0 none of it."),
+    option("--mmr", type=float, metavar="LAMBDA", help="Diversity: 1 is relevance alone."),
     option("--mmr-max-similarity", type=float, default=0.95, metavar="F",
            help="Cosine to a chosen chunk at which a candidate is left out (with --mmr)."),
     choice("--dedupe", ("none", "exact", "near"), "exact", "Which copies are left out."),
@@ -87,7 +90,11 @@ pack_options = stacked(
 )  # fmt: skip
 
 
-@click.command()
+@command(
+    example="""\
+chunkprep search "refund window" --json |
+    chunkprep pack --budget 1600 --min-score 2 --candidates -"""
+)
 @option("--budget", type=int, required=True, metavar="N", help="The slot, in tokens.")
 @option(
     "--candidates",
@@ -120,20 +127,15 @@ def pack(
     """Pack candidates into a context of at most N tokens.
 
     The context goes to stdout, the decision on each candidate to stderr.
-
-    \b
-    Example:
-        chunkprep search "refund window" --json |
-            chunkprep pack --budget 1600 --min-score 2 --candidates -
     """
-    from chunkprep_packer import Packer, PackRequest
+    from chunkprep_packer import Packer, PackRequest, PinText
 
     request = PackRequest(
         **options,
         log=not no_log,
-        candidates=read_candidates(candidates),
+        candidates=tuple(read_candidates(candidates)),
         query_vector=orjson.loads(query_vector.read()) if query_vector else None,
-        pin_text=[{"text": p.read_text(encoding="utf-8"), "name": p.name} for p in pin_text],
+        pin_text=tuple(PinText(p.read_text(encoding="utf-8"), p.name) for p in pin_text),
     )
     with Packer.open(store) as packer:
         result = packer.pack(request)
@@ -145,7 +147,7 @@ def pack(
     show_decisions(result, names)
 
 
-def read_candidates(file: Any) -> list[dict[str, Any]]:
+def read_candidates(file: Any) -> list[Any]:
     """Candidates as JSON lines or as one JSON list. Raises RequestError naming the line."""
     data = file.read()
     if data.lstrip()[:1] == b"[":
@@ -192,12 +194,14 @@ def show_decisions(result: PackResult, names: Mapping[str, str], *, err: bool = 
 TEXT_OR_COUNT = "N|TEXT|@FILE"
 
 
-def term(name: str, text: str, **attrs: Any) -> Any:
+def term(name: str, text: str, **attrs: Any) -> Callable[[F], F]:
     """A term of the slot: tokens, a text to count, or a file that holds one."""
     return option(name, metavar=TEXT_OR_COUNT, help=text, **attrs)
 
 
-@click.command()
+@command(
+    example="chunkprep slot --window 128000 --reserved-output 4000 --system @system.txt"
+)
 @option("--window", type=int, required=True, metavar="N", help="The model's context window.")
 @option("--reserved-output", type=int, default=0, metavar="N", help="Kept for the answer.")
 @term("--system", "The system prompt.", default="0")
@@ -213,12 +217,7 @@ def term(name: str, text: str, **attrs: Any) -> Any:
 @option("--encoding", metavar="NAME", default="o200k_base", help="The tokenizer for texts.")
 @json_option
 def slot(encoding: str, as_json: bool, **given: Any) -> None:
-    """Show how many tokens are left for retrieved text, with every term.
-
-    \b
-    Example:
-        chunkprep slot --window 128000 --reserved-output 4000 --system @system.txt --cap 6000
-    """
+    """Show how many tokens are left for retrieved text, with every term."""
     from chunkprep_packer.slot import slot_terms
 
     named = ("system", "tools", "question", "pinned")

@@ -7,12 +7,12 @@ import orjson
 
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import now, opened
-from chunkprep_flows.options import json_option, option, store_options
+from chunkprep_flows.options import command, json_option, option, store_options
 
 DAY = 86_400_000_000  # microseconds
 
 
-@click.command()
+@command(example="chunkprep prune --older-than 365 --packs 90")
 @option(
     "--older-than",
     type=click.IntRange(0),
@@ -32,12 +32,7 @@ def prune(
     collection: str,
     as_json: bool,
 ) -> None:
-    """Remove superseded and withdrawn versions and old pack logs.
-
-    \b
-    Example:
-        chunkprep prune --older-than 365 --packs 90
-    """
+    """Remove superseded and withdrawn versions and old pack logs."""
     moment = now()
     with opened(store) as target:
         removed = target.prune(

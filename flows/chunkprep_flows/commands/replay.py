@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from chunkprep_flows.commands.pack import STRATEGIES, ORDERS, choice
+from chunkprep_flows.commands.pack import ORDERS, STRATEGIES, choice
 from chunkprep_flows.console import print_json, print_records, print_table, talk
 from chunkprep_flows.opened import now, opened
-from chunkprep_flows.options import json_option, option, stacked, store_options
+from chunkprep_flows.options import command, json_option, option, stacked, store_options
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import BOUNDARY_KINDS
@@ -30,7 +30,11 @@ change_options = stacked(
 )
 
 
-@click.command()
+@command(
+    example="""\
+chunkprep replay --since 2026-01-01 --budget 1200 --strategy value_per_token
+chunkprep replay --verify"""
+)
 @option("--since", metavar="TIME", help="Packs from then on.")
 @option("--request", "request_id", metavar="ID", help="One pack.")
 @option("--verify", is_flag=True, help="Prove that each pack is rebuilt byte for byte.")
@@ -42,6 +46,7 @@ change_options = stacked(
 @click.pass_context
 def replay(
     ctx: click.Context,
+    /,
     since: str | None,
     request_id: str | None,
     verify: bool,
@@ -55,11 +60,6 @@ def replay(
     """Re-run logged packs another way and compare, or prove them unchanged.
 
     Exit 1 when a pack that should be identical differs, or when there is nothing to replay.
-
-    \b
-    Example:
-        chunkprep replay --since 2026-01-01 --budget 1200 --strategy value_per_token
-        chunkprep replay --verify
     """
     from chunkprep_packer.replay import Replayer
 

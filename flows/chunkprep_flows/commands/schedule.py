@@ -9,10 +9,10 @@ import click
 from chunkprep_flows.commands.ingest import source_options
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.options import option, store_options
+from chunkprep_flows.options import command, option, store_options
 
 
-@click.command()
+@command(example="chunkprep schedule docs/ --every 3600 --sync")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @option("--cron", metavar="EXPR", help='When, as a cron expression: "0 3 * * *".')
 @option("--every", type=click.IntRange(1), metavar="SECONDS", help="Or how often.")
@@ -22,6 +22,7 @@ from chunkprep_flows.options import option, store_options
 @click.pass_context
 def schedule(
     ctx: click.Context,
+    /,
     sources: tuple[str, ...],
     cron: str | None,
     every: int | None,
@@ -33,10 +34,6 @@ def schedule(
     Runs against the Prefect API that is configured (PREFECT_API_URL), else against a private one
     that ends with this command. The schedule stays active when this command stops: a run that is
     due then waits for the next start.
-
-    \b
-    Example:
-        chunkprep schedule docs/ --every 3600 --sync
     """
     if (cron is None) == (every is None):
         raise click.UsageError("give either --cron or --every")
