@@ -60,7 +60,7 @@ class Bench:
         self.store = store
         self.profile = order.recipe.profile()
         self.counter = order.recipe.counter()
-        self.metadata = SourceMetadata(order.metadata)
+        self.metadata = SourceMetadata(order.metadata, order.fallback_encoding)
         self.options = ReadOptions(fallback_encoding=order.fallback_encoding)
 
     def ingest(self, work: Work) -> DocumentOutcome:

@@ -34,7 +34,7 @@ def judge(
 
     Memory holds one file's bytes at a time.
     """
-    metadata = SourceMetadata(settings.metadata)
+    metadata = SourceMetadata(settings.metadata, settings.fallback_encoding)
     remaining = iter(files)
     while part := list(islice(remaining, ASK)):
         known = store.known(settings.collection, [file.key for file in part])

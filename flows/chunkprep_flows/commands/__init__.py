@@ -13,8 +13,8 @@ from chunkprep_flows.commands.ingest import ingest
 from chunkprep_flows.commands.lifecycle import erase, restore, set_values, supersede, withdraw
 from chunkprep_flows.commands.pack import pack, search, slot
 from chunkprep_flows.commands.prune import prune
-from chunkprep_flows.commands.recount import recount, resplit
 from chunkprep_flows.commands.replay import replay
+from chunkprep_flows.commands.resplit import resplit
 from chunkprep_flows.commands.schedule import schedule
 from chunkprep_flows.commands.schema import db
 
@@ -35,7 +35,6 @@ COMMANDS: tuple[click.Command, ...] = (
     audit,
     impact,
     changes,
-    recount,
     resplit,
     failures,
     replay,

@@ -17,9 +17,7 @@ COLUMNS = ("document", "code", "attempts", "last_at", "message", "remedy")
 @store_options
 @json_option
 @click.pass_context
-def failures(
-    ctx: click.Context, retry: bool, store: str, collection: str, as_json: bool
-) -> None:
+def failures(ctx: click.Context, retry: bool, store: str, collection: str, as_json: bool) -> None:
     """List the documents whose last ingest failed. Exit 1 if there are some."""
     if retry:
         from chunkprep_flows.progress import shown_progress

@@ -21,7 +21,7 @@ source_options = stacked(
            help="Header and delimiter (new collection: markdown): xml, plain, or a JSON file."),
     option("--include", multiple=True, metavar="GLOB", help="Only files that match; repeatable."),
     option("--exclude", multiple=True, metavar="GLOB", help="No files that match; repeatable."),
-    option("--metadata", metavar="FILE", help="Rules for all sources, as in chunkprep.yaml."),
+    option("--metadata", type=click.Path(exists=True, dir_okay=False), help="Rules for all sources, as in chunkprep.yaml."),
     option("--fallback-encoding", metavar="NAME", help="For text files that are not UTF-8."),
     option("--sync", is_flag=True, help="Also withdraw documents that are gone."),
     option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw many at once."),

@@ -199,9 +199,7 @@ def term(name: str, text: str, **attrs: Any) -> Callable[[F], F]:
     return option(name, metavar=TEXT_OR_COUNT, help=text, **attrs)
 
 
-@command(
-    example="chunkprep slot --window 128000 --reserved-output 4000 --system @system.txt"
-)
+@command(example="chunkprep slot --window 128000 --reserved-output 4000 --system @system.txt")
 @option("--window", type=int, required=True, metavar="N", help="The model's context window.")
 @option("--reserved-output", type=int, default=0, metavar="N", help="Kept for the answer.")
 @term("--system", "The system prompt.", default="0")
