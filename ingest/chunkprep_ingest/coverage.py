@@ -50,7 +50,9 @@ def covered(document: ParsedDocument, words_of_file: str, left_out: str = "") ->
     share, missing = measure(words_of_file, f"{document.text}\n{left_out}")
     warnings = document.warnings
     if share < LOW:
-        warnings += (f"low_coverage: {share:.3f} of the words were read; missing: {_list(missing)}",)
+        warnings += (
+            f"low_coverage: {share:.3f} of the words were read; missing: {_list(missing)}",
+        )
     return replace(document, coverage=share, missing=missing, warnings=warnings)
 
 

@@ -7,8 +7,8 @@ through pandas and HTML takes two seconds per megabyte.
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
-from collections.abc import Iterable
 from itertools import islice
 
 from chunkprep_ingest.coverage import covered
@@ -45,12 +45,11 @@ def read_tsv(data: bytes, name: str, options: ReadOptions) -> ParsedDocument:
 
 def find_delimiter(text: str) -> str:
     """Of "," ";" tab and "|" the one that cuts most of the first records into as many cells."""
-    lines = text.split("\n", _SAMPLE * 2)[: _SAMPLE * 2]
-    return max(_DELIMITERS, key=lambda delimiter: _agreement(lines, delimiter))
+    return max(_DELIMITERS, key=lambda delimiter: _agreement(text, delimiter))
 
 
-def _agreement(lines: Iterable[str], delimiter: str) -> tuple[int, int]:
-    records = islice(csv.reader(lines, delimiter=delimiter), _SAMPLE)
+def _agreement(text: str, delimiter: str) -> tuple[int, int]:
+    records = islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), _SAMPLE)
     try:
         widths = Counter(len(record) for record in records if len(record) > 1)
     except csv.Error:
@@ -62,7 +61,7 @@ def _agreement(lines: Iterable[str], delimiter: str) -> tuple[int, int]:
 def _document(text: str, delimiter: str, name: str) -> ParsedDocument:
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     try:
-        rows = list(csv.reader(text.split("\n"), delimiter=delimiter))
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise ReadError("corrupt", f"{name} is no table: {error}") from error
     writer = TextWriter()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 
 from chunkprep_ingest.readers.package import Package
 
@@ -31,7 +31,18 @@ _GONE = (
 )
 _CONTENT = frozenset(
     _W + tag
-    for tag in ("t", "tab", "br", "cr", "drawing", "pict", "object", "sym", "sectPr", "noBreakHyphen")
+    for tag in (
+        "t",
+        "tab",
+        "br",
+        "cr",
+        "drawing",
+        "pict",
+        "object",
+        "sym",
+        "sectPr",
+        "noBreakHyphen",
+    )
 ) | {_W + "lastRenderedPageBreak"}
 _SEPARATORS = frozenset({"separator", "continuationSeparator", "continuationNotice"})
 
@@ -43,8 +54,7 @@ def words(package: Package) -> str:
         tree = package.tree(name)
         if tree is None:
             continue
-        for paragraph in tree.iter(_W + "p"):
-            lines.append("".join(_visible_texts(paragraph)))
+        lines.extend("".join(_visible_texts(paragraph)) for paragraph in tree.iter(_W + "p"))
     return "\n".join(lines)
 
 
@@ -73,7 +83,10 @@ def _visible_texts(paragraph: etree._Element) -> Iterator[str]:
         above = next(node.iterancestors(_W + "p", _W + "del", _W + "moveFrom", _MC + "Fallback"))
         if above is not paragraph or next(node.iterancestors(_W + "rt"), None) is not None:
             continue
-        if next(node.iterancestors(_W + "del", _W + "moveFrom", _MC + "Fallback"), None) is not None:
+        if (
+            next(node.iterancestors(_W + "del", _W + "moveFrom", _MC + "Fallback"), None)
+            is not None
+        ):
             continue
         yield node.text or " "
 

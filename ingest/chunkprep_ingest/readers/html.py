@@ -9,11 +9,10 @@ from __future__ import annotations
 import html
 import re
 
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.decode import decode
-from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import ParsedDocument
 from chunkprep_ingest.readers.html_blocks import HtmlBlocks
 from chunkprep_ingest.readers.html_deep import feed_deep

@@ -13,13 +13,14 @@ from chunkprep_ingest.readers.writing import Found
 
 Attributes = Mapping[str, str]
 
-_UNSEEN = frozenset({"script", "style", "template", "noscript", "head", "annotation", "svg-style"})
-_BLOCKS = frozenset(
+_UNSEEN = frozenset({"script", "style", "template", "noscript", "head", "annotation"})
+_BLOCK_TAGS = (
     "address article aside blockquote body center dd details dialog dir div dl dt fieldset "
     "figcaption figure footer form frameset header hgroup hr html legend li main menu nav ol "
     "optgroup option p pre search section select summary table textarea ul video audio canvas "
-    "iframe object h1 h2 h3 h4 h5 h6 caption thead tbody tfoot tr td th colgroup".split()
+    "iframe object h1 h2 h3 h4 h5 h6 caption thead tbody tfoot tr td th colgroup"
 )
+_BLOCKS = frozenset(_BLOCK_TAGS.split())
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _MARKED = {"code": "`", "kbd": "`", "samp": "`", "tt": "`", "del": "~~", "s": "~~", "strike": "~~"}
@@ -80,7 +81,7 @@ class HtmlBlocks:
             self._parts.append(" ")
         elif tag == "a" and self._heading:
             self._anchor = len(self._parts)
-        elif tag == "title" and self.title is None and not self.found:
+        elif tag == "title" and self.title is None and self._at_the_top():
             self._title = []
 
     def end(self, tag: str) -> None:
@@ -123,6 +124,8 @@ class HtmlBlocks:
 
     def close(self) -> HtmlBlocks:
         """The end of the document; tags that are still open are closed."""
+        if self._title is not None:  # never closed: it took in the whole page
+            self._parts.extend(self._title)
         if self._pre is not None:
             self._close_pre()
         self._flush()
@@ -138,6 +141,9 @@ class HtmlBlocks:
         """How much boilerplate was left out, if any was."""
         words = len(self.left_out().split())
         return (f"boilerplate: {words} words of navigation were left out",) if words else ()
+
+    def _at_the_top(self) -> bool:
+        return not self.found and not self._frames and not "".join(self._parts).strip()
 
     # blocks
 
@@ -168,8 +174,8 @@ class HtmlBlocks:
     def _emit(self, found: Found) -> None:
         if self._navs and not self._keep_boilerplate:
             self._dropped.append(found)
-        elif self._frames and self._frames[-1][0].emit(found):
-            return
+        elif self._frames:
+            self._frames[-1][0].emit(found)
         else:
             self.found.append(found)
 

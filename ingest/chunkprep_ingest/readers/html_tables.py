@@ -47,10 +47,9 @@ class TableFrame:
         """The open cell ends."""
         self._cell = None
 
-    def emit(self, found: Found) -> bool:
+    def emit(self, found: Found) -> None:
         """Take a block that stands inside this table."""
         (self._outside if self._cell is None else self._cell.blocks).append(found)
-        return True
 
     def blocks(self) -> Iterator[Found]:
         """The table as one element; or its cells' blocks in order, where it is layout only."""

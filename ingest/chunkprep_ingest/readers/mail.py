@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import email
 import email.policy
+import re
 from collections.abc import Iterator
 from email.message import EmailMessage
 from typing import cast
@@ -23,6 +24,8 @@ from chunkprep_ingest.readers.writing import Found, TextWriter
 
 _RULES = "1"
 _HEADERS = ("From", "To", "Cc", "Date")
+_LINE_BREAK = "\ue001"  # private use
+_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,3}[.)])\s+\S")
 _DEEPEST = 5  # messages inside messages
 _BELOW = 2  # levels that an attachment's headings stand below the message's
 
@@ -34,7 +37,7 @@ def fingerprint() -> str:
 
 def read_eml(data: bytes, name: str, options: ReadOptions) -> ParsedDocument:
     """The message in `data`. Raises ReadError (bad_encoding, corrupt, empty)."""
-    message = cast(EmailMessage, email.message_from_bytes(data, policy=email.policy.default))
+    message = email.message_from_bytes(data, policy=email.policy.default)
     return read_message(message, name, options)
 
 
@@ -76,14 +79,31 @@ def _plain(text: str, name: str) -> Iterator[Found]:
     if not text.strip():
         return
     plain = EmailMessage()
-    plain.set_content(text)
+    plain.set_content(_grouped(text))
     for element in route.partition(
-        "email", plain.as_bytes(), name, content_source="text/plain", process_attachments=False
+        "email",
+        plain.as_bytes(),
+        name,
+        content_source="text/plain",
+        process_attachments=False,
+        paragraph_grouper=False,
     ):
+        element.text = element.text.replace(_LINE_BREAK, "\n")
         if element.category == "ListItem":
             yield route.list_item(element, None)
         else:
             yield Found("paragraph", element.text)
+
+
+def _grouped(text: str) -> str:
+    """`text` with the line breaks inside paragraphs guarded: unstructured cuts at every one."""
+    pieces: list[str] = []
+    above = ""
+    for line in text.split("\n"):
+        inside = above.strip() and line.strip() and not _ITEM.match(line)
+        pieces.append((_LINE_BREAK if inside else "\n") + line)
+        above = line
+    return "".join(pieces)
 
 
 def _text(part: EmailMessage, name: str, options: ReadOptions) -> str:
@@ -120,9 +140,7 @@ def _attachments(
     return read, tuple(warnings)
 
 
-def _attachment(
-    part: EmailMessage, title: str, options: ReadOptions, depth: int
-) -> ParsedDocument:
+def _attachment(part: EmailMessage, title: str, options: ReadOptions, depth: int) -> ParsedDocument:
     from chunkprep_ingest.readers.registry import read
 
     if depth >= _DEEPEST:

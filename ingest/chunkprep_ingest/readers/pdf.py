@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,22 @@ from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import ParsedDocument
 from chunkprep_ingest.readers.options import ReadOptions
-from chunkprep_ingest.readers.pdf_layout import find_blocks, running_lines
+from chunkprep_ingest.readers.pdf_layout import find_blocks, running_lines, without
 from chunkprep_ingest.readers.pdf_lines import Line, page_lines
 from chunkprep_ingest.readers.writing import TextWriter
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage
+    from pypdfium2 import PdfDocument, PdfPage  # type: ignore[import-untyped]
 
 _VERSION = "1"
 _SIGNATURE = b"%PDF-"
 _SIGNATURE_WITHIN = 1024  # bytes; ISO 32000 allows other bytes before it
 _WRONG_PASSWORD = 4  # FPDF_ERR_PASSWORD
 _NAMED_PAGES = 10
+_NO_TITLE = re.compile(
+    r"$|untitled|microsoft \w+ - |.*\.(?:docx?|pptx?|indd|qxd|tex)$", re.IGNORECASE
+)
+"""What programs write where their user wrote no title."""
 
 
 def fingerprint() -> str:
@@ -38,7 +43,7 @@ def read_pdf(data: bytes, name: str, options: ReadOptions) -> ParsedDocument:
     with PDFIUM:  # pdfium is not thread-safe
         lines, unread, title = _lines(data, name)
     running = running_lines(lines)
-    kept = lines if options.keep_boilerplate else [x for x in lines if x not in running]
+    kept = lines if options.keep_boilerplate else without(lines, running)
     writer = TextWriter()
     for found in find_blocks(kept):
         writer.add(found)
@@ -71,7 +76,7 @@ def _lines(data: bytes, name: str) -> tuple[list[Line], list[int], str | None]:
     if not lines:
         code = "no_text_layer" if unread else "empty"
         raise ReadError(code, f"{name}: none of its {index + 1} pages holds text")
-    return lines, unread, title or None
+    return lines, unread, None if _NO_TITLE.match(title) else title
 
 
 def _open(data: bytes, name: str) -> PdfDocument:

@@ -11,7 +11,7 @@ from chunkprep_ingest.readers.pdf_lines import Line
 from chunkprep_ingest.readers.writing import Found
 
 _BULLET = re.compile(r"(?:([•◦▪▫‣⁃●○■□–—*\-])|(\(?(?:\d{1,3}|[A-Za-z])[.)]))\s+(?=\S)")
-_SENTENCE_END = tuple(".!?:;。！？…\"”’)")
+_SENTENCE_END = tuple('.!?:;。！？…"”’)')
 _LARGER = 1.12  # times the body's size: a heading
 _LOOSER = 1.25  # times the usual distance of two lines: a new paragraph
 _INDENT = 0.8  # of the font's size: a new paragraph
@@ -20,7 +20,7 @@ _TITLE_CHARACTERS = 200
 _TITLE_LINES = 3
 _BOLD_TITLE_CHARACTERS = 120
 _LEVELS = 6
-_MARGIN = 0.1  # of the page's height: where headers and footers stand
+_MARGIN = 0.08  # of the page's height: where headers and footers stand
 _RUNNING_PAGES = 3
 
 Block = list[Line]
@@ -45,6 +45,12 @@ def running_lines(lines: Sequence[Line]) -> list[Line]:
         seen[_without_numbers(line)].add(line.page)
     enough = max(_RUNNING_PAGES, pages // 2)
     return [line for line in edge if len(seen[_without_numbers(line)]) >= enough]
+
+
+def without(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
+    """The lines that are not among the others."""
+    gone = set(others)
+    return [line for line in lines if line not in gone]
 
 
 def _at_edge(line: Line) -> bool:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage
+    from pypdfium2 import PdfPage  # type: ignore[import-untyped]
 
 _LINE_ENDS = frozenset("\r\n")
 _HYPHEN = "\x02"  # pdfium's sign for a hyphen that a line break put into a word
 _SOFT = "\u00ad"
 _BOLD = 600  # font weight
+_BOLD_NAMES = (b"bold", b"black", b"heavy")
+_NAME_BYTES = 128
 
 
 class Line(NamedTuple):
@@ -88,8 +90,7 @@ def _line(raw: Any, textpage: Any, start: int, characters: list[str]) -> Line | 
     x, y = ctypes.c_double(), ctypes.c_double()
     raw.FPDFText_GetCharOrigin(textpage, first, x, y)
     size = _size(raw, textpage, middle)
-    weights = (raw.FPDFText_GetFontWeight(textpage, at) for at in (first, middle, last))
-    bold = all(weight >= _BOLD for weight in weights)
+    bold = all(_is_bold(raw, textpage, at) for at in {first, middle, last})
     return Line(text, 0, left, right, y.value, 0.0, size, bold, hyphenated)
 
 
@@ -99,10 +100,19 @@ def _edges(raw: Any, textpage: Any, at: int) -> tuple[float, float]:
     return left.value, right.value
 
 
+def _is_bold(raw: Any, textpage: Any, at: int) -> bool:
+    """By the font's weight; by its name where the file says nothing else."""
+    if raw.FPDFText_GetFontWeight(textpage, at) >= _BOLD:
+        return True
+    name = ctypes.create_string_buffer(_NAME_BYTES)
+    raw.FPDFText_GetFontInfo(textpage, at, name, _NAME_BYTES, None)
+    return any(word in name.value.lower() for word in _BOLD_NAMES)
+
+
 def _size(raw: Any, textpage: Any, at: int) -> float:
     """The font's size as it shows: its own, times the scale of the text's matrix."""
     matrix = raw.FS_MATRIX()
     scale = 1.0
     if raw.FPDFText_GetMatrix(textpage, at, matrix):
         scale = (matrix.c**2 + matrix.d**2) ** 0.5 or 1.0
-    return round(raw.FPDFText_GetFontSize(textpage, at) * scale * 2) / 2
+    return float(round(raw.FPDFText_GetFontSize(textpage, at) * scale * 2) / 2)

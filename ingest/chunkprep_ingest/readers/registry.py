@@ -36,6 +36,8 @@ _READERS: dict[str, Reader] = {
     "text": Reader("plaintext", "read_text", (".txt", ".text", ".log")),
 }
 
+_OLD_OFFICE = {".doc": ".docx", ".dot": ".docx", ".ppt": ".pptx", ".pps": ".pptx", ".xls": ".xlsx"}
+
 SUPPORTED: Mapping[str, str] = MappingProxyType(
     {suffix: name for name, reader in _READERS.items() for suffix in reader.suffixes}
 )
@@ -59,7 +61,8 @@ def reader_name(name: str) -> str:
     suffix = suffix_of(name)
     if suffix not in SUPPORTED:
         kind = f"{suffix} files" if suffix else "files without a suffix"
-        raise ReadError("unsupported_type", f"{name}: no reader for {kind}")
+        remedy = f"save it as {_OLD_OFFICE[suffix]}" if suffix in _OLD_OFFICE else None
+        raise ReadError("unsupported_type", f"{name}: no reader for {kind}", remedy)
     return SUPPORTED[suffix]
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.errors import ReadError
@@ -27,7 +27,7 @@ from chunkprep_ingest.readers.tables import MAX_GRID, markdown_table
 from chunkprep_ingest.readers.writing import Found, TextWriter
 
 if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet
+    from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped]
 
 _RULES = "1"
 _MAIN = "xl/workbook.xml"
@@ -103,7 +103,7 @@ def _blocks(rows: Rows) -> Iterator[Rows]:
 
 
 def _markup(sheets: Sequence[tuple[str, Rows]], name: str) -> dict[int, str]:
-    """unstructured's HTML table of each sheet, by its number (from 1)."""
+    """The HTML table that unstructured makes of each sheet, by its number (from 1)."""
     found = route.partition("xlsx", _guarded(sheets), name, find_subtable=False)
     return {
         int(element.metadata.page_number or 0): element.metadata.text_as_html or ""
@@ -112,7 +112,7 @@ def _markup(sheets: Sequence[tuple[str, Rows]], name: str) -> dict[int, str]:
 
 
 def _guarded(sheets: Sequence[tuple[str, Rows]]) -> bytes:
-    from openpyxl import Workbook
+    from openpyxl import Workbook  # type: ignore[import-untyped]
 
     book = Workbook(write_only=True)
     for at, (_, rows) in enumerate(sheets, start=1):
@@ -211,7 +211,7 @@ def _parts(package: Package) -> list[str]:
 
 def _merged(package: Package, sheet: Any) -> dict[tuple[int, int], Any]:
     """Row and column of every covered cell, with those of the cell whose text it shows."""
-    from openpyxl.utils.cell import range_boundaries
+    from openpyxl.utils.cell import range_boundaries  # type: ignore[import-untyped]
 
     part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
     covering: dict[tuple[int, int], Any] = {}
@@ -234,7 +234,7 @@ def _drawn(package: Package) -> Iterator[str]:
 
 
 def _words(package: Package) -> str:
-    """A dumb extraction: shared and inline texts; numbers show in other forms than they are kept."""
+    """A dumb extraction: shared and inline texts, but no numbers, which show in other forms."""
     texts: list[str] = []
     for name in ["xl/sharedStrings.xml", *_parts(package)]:
         tree = package.tree(name)

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lxml import etree
+from lxml import etree  # type: ignore[import-untyped]
 
 from chunkprep_ingest.readers.package import Package
 from chunkprep_ingest.readers.tables import markdown_table
@@ -42,9 +42,7 @@ def slides(package: Package) -> list[Slide]:
 
 def words(deck: list[Slide]) -> str:
     """A dumb extraction: every text of every slide."""
-    return "\n".join(
-        text for slide in deck for text in (*slide.texts, *slide.charts, *slide.notes)
-    )
+    return "\n".join(text for slide in deck for text in (*slide.texts, *slide.charts, *slide.notes))
 
 
 def mark_bullets(package: Package, deck: list[Slide]) -> None:
@@ -127,8 +125,7 @@ def _chart(tree: etree._Element) -> str:
         columns.append(_points(series, "val", "yVal"))
     places = sorted(labels.keys() | {place for column in columns for place in column})
     rows = [
-        [labels.get(place, ""), *(column.get(place, "") for column in columns)]
-        for place in places
+        [labels.get(place, ""), *(column.get(place, "") for column in columns)] for place in places
     ]
     return markdown_table([header, *rows]) if rows else ""
 
