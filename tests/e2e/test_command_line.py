@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import click
 import pytest
+from tests.e2e.conftest import Cli, Process
 
 from chunkprep_flows.cli import main
 from chunkprep_flows.options import Option, twin_name
-from tests.e2e.conftest import Cli, Process
 
 
 def every_command(group: click.Group = main, path: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -78,9 +78,7 @@ def test_the_file_may_write_a_name_with_dashes_and_lists(cli: Cli) -> None:
         ("cap =\n", "line 1"),
     ],
 )
-def test_a_file_with_a_slip_is_wrong_usage_and_names_it(
-    cli: Cli, content: str, named: str
-) -> None:
+def test_a_file_with_a_slip_is_wrong_usage_and_names_it(cli: Cli, content: str, named: str) -> None:
     (cli.folder / "chunkprep.toml").write_text(content)
     assert named in cli("docs", code=2).stderr
 
