@@ -19,7 +19,7 @@ from prefect.utilities.annotations import quote
 from chunkprep_flows.batch import BatchOrder, run_batch
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import ignore_interrupt, stop_asked
+from chunkprep_flows.interrupt import graceful_stop, ignore_interrupt, stop_asked
 from chunkprep_flows.pipeline import RunBatches, ingest
 from chunkprep_flows.plan import Work
 from chunkprep_flows.progress import listener
@@ -31,8 +31,12 @@ SHOWN = 200
 
 @flow(name="ingest-documents", persist_result=False)
 def ingest_documents(settings: IngestSettings) -> IngestReport:
-    """Ingest what the settings name, and leave a table of what happened."""
-    report = ingest(settings, batches_as_tasks(settings), listener())
+    """Ingest what the settings name, and leave a table of what happened.
+
+    A signal to stop is heard in here: Prefect sets its own handlers around a flow's body.
+    """
+    with graceful_stop():
+        report = ingest(settings, batches_as_tasks(settings), listener())
     create_table_artifact(
         key=ARTIFACT,
         table=artifact_rows(report),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.progress import shown_progress
 
 
@@ -21,7 +20,7 @@ def run_in_session(settings: IngestSettings) -> IngestReport:
     """Through the flow, within `prefect_session`."""
     from chunkprep_flows.ingest_documents import ingest_documents
 
-    with graceful_stop(), shown_progress():
+    with shown_progress():
         return ingest_documents(settings)
 
 

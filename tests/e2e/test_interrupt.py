@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.conftest import Cli
 
-DOCUMENTS = 400
-TEXT = "Some words of a sentence that goes on. " * 400
+DOCUMENTS = 200
+TEXT = "Some words of a sentence that goes on. " * 200
 
 
 def make_documents(folder: Path) -> None:
