@@ -1,9 +1,14 @@
 """The store: documents, versions, chunks and their whole history in SQLite or PostgreSQL."""
 
+from chunkprep_store.audit import CHECKS, Finding, Sources
+from chunkprep_store.changes import Change
 from chunkprep_store.collection import StoredProfile
 from chunkprep_store.documents import HistoryEntry, KnownDocument, VersionInfo
+from chunkprep_store.erase import Erased
+from chunkprep_store.lifecycle import Decided
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.packlog import Impact, PackedChunk, PackRecord
+from chunkprep_store.prune import Pruned
 from chunkprep_store.runs import Failure, Run
 from chunkprep_store.schema import SchemaState
 from chunkprep_store.search import SearchHit
@@ -11,17 +16,24 @@ from chunkprep_store.store import Snapshot, Store
 from chunkprep_store.writing import WriteOutcome
 
 __all__ = [
+    "CHECKS",
+    "Change",
+    "Decided",
+    "Erased",
     "Failure",
+    "Finding",
     "HistoryEntry",
     "Impact",
     "KnownDocument",
     "Lookup",
     "PackRecord",
     "PackedChunk",
+    "Pruned",
     "Run",
     "SchemaState",
     "SearchHit",
     "Snapshot",
+    "Sources",
     "Store",
     "StoredProfile",
     "VersionInfo",

@@ -8,8 +8,9 @@ no entry: entries carry the range.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 
@@ -55,6 +56,7 @@ class Outbox:
     at: Moment
     upserts: dict[int, int] = field(default_factory=dict)
     removals: dict[int, int] = field(default_factory=dict)
+    gone: list[tuple[str, str, int]] = field(default_factory=list)
 
     def note(
         self, version_id: int, count: int, before: Standing | None, after: Standing | None
@@ -67,13 +69,9 @@ class Outbox:
             self.upserts.pop(version_id, None)
             self.removals[version_id] = count
 
-    def upsert(self, version_id: int, count: int) -> None:
-        """Note that a version's chunks are to be taken over anew."""
-        self.upserts[version_id] = count
-
-    def remove(self, version_id: int, count: int) -> None:
-        """Note that a version's chunks are gone."""
-        self.removals[version_id] = count
+    def remove_rows(self, rows: Iterable[tuple[str, str, int]]) -> None:
+        """Note chunks (id, document, version) whose rows this transaction deletes."""
+        self.gone += rows
 
     def send(self, connection: sa.Connection) -> None:
         """Write the entries: the last statements of the transaction."""
@@ -81,17 +79,31 @@ class Outbox:
             *(("upsert", v, n) for v, n in self.upserts.items() if n),
             *(("remove", v, n) for v, n in self.removals.items() if n),
         ]
-        if not entries:
+        total = sum(count for _, _, count in entries) + len(self.gone)
+        if not total:
             return
-        total = sum(count for _, _, count in entries)
-        last = connection.execute(
-            _DRAW, {"entries": total, "collection": self.collection_id}
-        ).scalar_one()
-        base = last - total + 1
+        draw = {"entries": total, "collection": self.collection_id}
+        base = connection.execute(_DRAW, draw).scalar_one() - total + 1
         for action, version_id, count in entries:
             values = {"base": base, "moment": self.at, "act": action, "owner": version_id}
             connection.execute(_SEND, values)
             base += count
+        if self.gone:
+            connection.execute(changes.insert(), self._gone_rows(base))
+
+    def _gone_rows(self, base: int) -> list[dict[str, Any]]:
+        return [
+            {
+                "collection_id": self.collection_id,
+                "cursor": base + number,
+                "at": self.at,
+                "action": "remove",
+                "chunk_id": chunk_id,
+                "document": document,
+                "version": version,
+            }
+            for number, (chunk_id, document, version) in enumerate(self.gone)
+        ]
 
 
 def _wanted(standing: Standing | None, at: Moment) -> bool:
@@ -125,3 +137,46 @@ _SEND = changes.insert().from_select(
         chunks.c.version,
     ).where(chunks.c.version_id == sa.bindparam("owner", type_=sa.BigInteger)),
 )
+
+
+_JOINED = (
+    "ordinal",
+    "text",
+    "header",
+    "content_hash",
+    "status",
+    "effective_from",
+    "effective_to",
+    "heading_path",
+    "authority",
+    "access",
+    "source",
+    "tags",
+)
+
+
+def read_changes(
+    connection: sa.Connection, collection_id: int, since: int, limit: int
+) -> list[Change]:
+    """Entries after the cursor `since` (0: from the beginning), at most `limit`, in commit order.
+
+    An upsert carries the chunk as it is now; where the chunk is gone since, it is a removal.
+    """
+    there = chunks.c.chunk_id.is_not(None).label("there")
+    query = (
+        sa.select(changes, there, *(chunks.c[name] for name in _JOINED))
+        .select_from(changes.outerjoin(chunks, chunks.c.chunk_id == changes.c.chunk_id))
+        .where(changes.c.collection_id == collection_id, changes.c.cursor > since)
+        .order_by(changes.c.cursor)
+        .limit(limit)
+    )
+    return [_change(row) for row in connection.execute(query)]
+
+
+def _change(row: sa.Row[Any]) -> Change:
+    named = (row.chunk_id, row.document, row.version)
+    if row.action == "remove" or not row.there:
+        return Change(row.cursor, row.at, "remove", *named)
+    return Change(
+        row.cursor, row.at, "upsert", *named, **{name: getattr(row, name) for name in _JOINED}
+    )

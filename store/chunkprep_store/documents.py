@@ -158,7 +158,7 @@ def _known(row: sa.Row[Any]) -> KnownDocument:
         etag=row.etag,
         title=row.title,
         chunks=row.chunks,
-        whole=bool(row.whole) and row.pruned_at is None,
+        whole=bool(row.whole) or row.pruned_at is not None,
         erased=row.erased_at is not None,
     )
 

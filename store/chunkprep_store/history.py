@@ -37,6 +37,9 @@ class VersionRow(NamedTuple):
     origin: str
     bytes_hash: str
     inputs: str
+    reader: str
+    policy: str
+    profile: str
     source_metadata: str
     overrides: str
     metadata: str

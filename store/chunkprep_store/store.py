@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import sqlalchemy as sa
 
@@ -13,16 +13,31 @@ from chunkprep_ingest.errors import StoreError
 from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument, PreparedVersion
 from chunkprep_ingest.policy import Policy
 from chunkprep_store import (
+    audit as _audit,
+)
+from chunkprep_store import (
+    changes as _changes,
+)
+from chunkprep_store import (
     collection as _collection,
 )
 from chunkprep_store import (
     documents as _documents,
 )
 from chunkprep_store import (
+    erase as _erase,
+)
+from chunkprep_store import (
+    lifecycle as _lifecycle,
+)
+from chunkprep_store import (
     lookup as _lookup,
 )
 from chunkprep_store import (
     packlog as _packlog,
+)
+from chunkprep_store import (
+    prune as _prune,
 )
 from chunkprep_store import (
     runs as _runs,
@@ -36,11 +51,16 @@ from chunkprep_store import (
 from chunkprep_store import (
     writing as _writing,
 )
+from chunkprep_store.audit import AuditRequest, Counters, Finding, Sources
+from chunkprep_store.changes import Change
 from chunkprep_store.collection import StoredProfile
 from chunkprep_store.documents import KnownDocument, VersionInfo
 from chunkprep_store.engine import Database
+from chunkprep_store.erase import Erased
+from chunkprep_store.lifecycle import By, Decided
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.packlog import Impact, PackRecord
+from chunkprep_store.prune import Pruned
 from chunkprep_store.runs import Failure, Run
 from chunkprep_store.schema import SchemaState
 from chunkprep_store.search import SearchHit
@@ -189,6 +209,66 @@ class Store:
         """
         return self.database.retry(
             lambda c: _writing.write_version(c, collection, prepared, now, run_id)
+        )
+
+    def supersede(
+        self, collection: str, old: str, new: str, *, now: Moment, reason: str | None = None
+    ) -> Decided:
+        """Let document `new` supersede `old`: from the date that `new` is valid from, where it
+        names one, else from now. Raises MetadataError (bad_metadata) for a cycle.
+        """
+        return self._change(
+            collection, lambda c, n: _lifecycle.supersede(c, n, old, new, now, reason)
+        )
+
+    def withdraw(
+        self,
+        collection: str,
+        document: str,
+        *,
+        now: Moment,
+        reason: str | None = None,
+        by: By = "hand",
+    ) -> Decided:
+        """Take a document out of force from now on. What `by` "sync" withdrew revives when it is
+        written again, what was withdrawn by "hand" stays so until `restore`.
+        """
+        return self._change(
+            collection, lambda c, n: _lifecycle.withdraw(c, n, document, now, reason, by)
+        )
+
+    def restore(
+        self,
+        collection: str,
+        document: str,
+        *,
+        version: int | None = None,
+        now: Moment,
+        reason: str | None = None,
+    ) -> Decided:
+        """A new version with the content of an old one (default: the one that stands for the
+        document), in force from now on; it holds until the source's bytes change. Of an erased
+        document the tombstone goes (version 0 is returned).
+        """
+        return self._change(
+            collection,
+            lambda c, n: _lifecycle.restore(c, collection, n, document, version, now, reason),
+        )
+
+    def set_metadata(
+        self,
+        collection: str,
+        document: str,
+        fields: Mapping[str, object],
+        *,
+        now: Moment,
+        reason: str | None = None,
+    ) -> Decided:
+        """Set metadata fields over what the source says. Authority, access, source, tags and
+        review_by hold for later versions too, dates and the edition for this one only.
+        """
+        return self._change(
+            collection, lambda c, n: _lifecycle.set_metadata(c, n, document, fields, now, reason)
         )
 
     def start_run(
@@ -354,6 +434,64 @@ class Store:
     def impact(self, collection: str, document: str, version: int | None = None) -> list[Impact]:
         """Which logged packs used a document."""
         return self._read(collection, lambda c, n: _packlog.impact(c, n, document, version))
+
+    # keeping in order
+
+    def changes(self, collection: str, since: int = 0, limit: int = 1000) -> list[Change]:
+        """Entries of the change feed after the cursor `since`, at most `limit`, in commit order."""
+        return self._read(collection, lambda c, n: _changes.read_changes(c, n, since, limit))
+
+    def audit(
+        self,
+        collection: str,
+        *,
+        now: Moment,
+        checks: Collection[str] | None = None,
+        recount: Literal["all"] | int | None = None,
+        counters: Counters | None = None,
+        sources: Sources | None = None,
+        index_ids: frozenset[str] | None = None,
+    ) -> Iterator[Finding]:
+        """Findings of CONTRACT.md's checks, as they come; memory stays flat.
+
+        `recount` ("all" or about how many chunks) needs `counters`, which gives the counter of an
+        encoding by name. `sources` is a complete listing, `index_ids` what a vector index holds.
+        """
+        request = AuditRequest(now, checks, recount, counters, sources, index_ids)
+        number = self.collection_id(collection)
+        with self.database.snapshot() as connection:
+            yield from _audit.audit(connection, number, request)
+
+    def prune(
+        self,
+        collection: str,
+        *,
+        ended_before: Moment,
+        packs_before: Moment | None = None,
+        with_packs: bool = False,
+        now: Moment,
+    ) -> Pruned:
+        """Remove the content of versions that ended before a moment; those that logged packs
+        used stay for replay unless `with_packs`. Packs logged before `packs_before` go too.
+        """
+        return _prune.prune(
+            self.database,
+            self.collection_id(collection),
+            ended_before=ended_before,
+            packs_before=packs_before,
+            with_packs=with_packs,
+            now=now,
+        )
+
+    def erase(self, collection: str, document: str, *, now: Moment) -> Erased:
+        """Remove every version, element, feed text and logged text of a document, for good; a
+        tombstone keeps it from being ingested again. Follow it with `vacuum`.
+        """
+        return self._change(collection, lambda c, n: _erase.erase(c, n, document, now))
+
+    def vacuum(self) -> None:
+        """Give freed room back; what was deleted is in no page afterwards. Locks the store."""
+        _prune.vacuum(self.database)
 
     def _read(self, collection: str, work: Callable[[sa.Connection, int], T]) -> T:
         number = self.collection_id(collection)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from chunkprep_ingest.ids import chunk_id_base
 from chunkprep_ingest.metadata import Metadata
-from chunkprep_ingest.model import Moment, PreparedVersion, Status
+from chunkprep_ingest.model import Fingerprints, Moment, PreparedVersion, Status
 from chunkprep_ingest.replacement import Standings, settle
 from chunkprep_store.changes import Outbox
 from chunkprep_store.collection import ensure_collection
@@ -19,7 +19,6 @@ from chunkprep_store.history import (
     DocumentRow,
     VersionRow,
     apply_standings,
-    change_version,
     link_versions,
     lock_documents,
     set_current,
@@ -149,7 +148,7 @@ def _decide(arrival: Arrival, whole: bool) -> Decision:
     if last.status == "withdrawn" and (last.closed_by == "sync" or back):
         return "revived"
     if last.inputs != inputs_digest(prepared):
-        return "updated"
+        return "unchanged" if _restored_since(last, prepared) else "updated"
     if not whole:
         return "healed"
     before = (last.bytes_hash, last.source_metadata, last.uri, last.etag)
@@ -157,12 +156,21 @@ def _decide(arrival: Arrival, whole: bool) -> Decision:
     return "unchanged" if before == after else "metadata_only"
 
 
+def _restored_since(last: VersionRow, prepared: PreparedVersion) -> bool:
+    """Whether the source is as it was when other content was restored: the restored one stays."""
+    return last.origin == "restore" and (
+        last.bytes_hash,
+        last.source_metadata,
+        Fingerprints(last.reader, last.policy, last.profile),
+    ) == (prepared.bytes_hash, prepared.metadata_json, prepared.fingerprints)
+
+
 def _whole(connection: sa.Connection, last: VersionRow | None) -> bool:
-    """Whether the version still has all its chunk rows (and was not pruned)."""
-    if last is None:
+    """Whether the version has all its chunk rows, as far as it was not pruned."""
+    if last is None or last.pruned_at is not None:
         return True
     count = sa.select(sa.func.count()).where(chunks.c.version_id == last.id)
-    return connection.execute(count).scalar() == last.chunks and last.pruned_at is None
+    return connection.execute(count).scalar() == last.chunks
 
 
 def _standing_outcome(arrival: Arrival, outcome: Outcome) -> WriteOutcome:
@@ -245,6 +253,9 @@ def _new_row(
         origin="ingest",
         bytes_hash=prepared.bytes_hash,
         inputs=inputs_digest(prepared),
+        reader=prepared.fingerprints.reader,
+        policy=prepared.fingerprints.policy,
+        profile=prepared.fingerprints.profile,
         source_metadata=prepared.metadata_json,
         overrides=to_json(overrides),
         metadata=metadata.model_dump_json(),
@@ -276,15 +287,12 @@ def _new_row(
 def version_values(arrival: Arrival, metadata: Metadata) -> dict[str, Any]:
     """The columns of a new version that no decision needs."""
     prepared = arrival.prepared
-    prints, parsed = prepared.fingerprints, prepared.parsed
+    parsed = prepared.parsed
     return {
         **version_columns(metadata),
         "title": prepared.title,
         "content_hash": prepared.content_hash,
         "rendered": prepared.rendered,
-        "reader": prints.reader,
-        "policy": prints.policy,
-        "profile": prints.profile,
         "coverage": parsed.coverage,
         "missing": to_json(parsed.missing),
         "warnings": to_json(parsed.warnings),
@@ -381,7 +389,6 @@ def _heal(connection: sa.Connection, arrival: Arrival, outbox: Outbox) -> WriteO
     insert_content(
         connection, last.id, encode_elements(prepared.parsed), chunk_rows(lost, base, shared)
     )
-    change_version(connection, last.id, pruned_at=None)
     outbox.note(last.id, last.chunks, None, last.standing)
     tokens = sum(c.block_tokens for c in lost)
     return WriteOutcome(prepared.document, last.version, "updated", len(lost), tokens, last.status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -36,6 +36,9 @@ class WordCounter:
 
     def count(self, text: str) -> int:
         return len(text.split())
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        return [self.count(text) for text in texts]
 
 
 def prepare_by_hand(

@@ -1,0 +1,8 @@
+"""The audit: CONTRACT.md's checks, each a function that yields findings."""
+
+from chunkprep_store.audit.findings import CHECKS, Finding
+from chunkprep_store.audit.prices import Counters
+from chunkprep_store.audit.run import AuditRequest, audit
+from chunkprep_store.audit.sources import Sources
+
+__all__ = ["CHECKS", "AuditRequest", "Counters", "Finding", "Sources", "audit"]

@@ -1,0 +1,82 @@
+"""The recount: stored costs against a fresh count by the profile's own tokenizer (law 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import orjson
+import sqlalchemy as sa
+
+from chunkprep_ingest.counting import Counter
+from chunkprep_store.audit.content import StoredChunk, StoredVersion
+from chunkprep_store.audit.findings import Finding
+from chunkprep_store.collection import StoredProfile, get_profile
+from chunkprep_store.tables import chunk_prices
+
+Counters = Callable[[str], Counter]
+"""The counter of an encoding, by name."""
+
+
+class Price(NamedTuple):
+    """What is stored of one block's cost in one encoding."""
+
+    header: str
+    block_tokens: int
+    boundaries: str
+    profile: str
+
+
+class Recount:
+    """Counts blocks afresh. `every` n-th chunk only, where it is above 1."""
+
+    def __init__(self, connection: sa.Connection, counters: Counters, every: int = 1) -> None:
+        self._connection = connection
+        self._counters = counters
+        self._every = every
+        self._seen = 0
+        self._profiles: dict[str, StoredProfile] = {}
+
+    def count_drift(self, version: StoredVersion) -> Iterator[Finding]:
+        """Costs of blocks and of cut blocks that a fresh count does not give."""
+        chosen = [chunk for chunk in version.chunks if self._choose()]
+        further = self._further(chosen)
+        for chunk in chosen:
+            own = Price(chunk.header, chunk.block_tokens, chunk.boundaries, chunk.profile)
+            for price in (own, *further.get(chunk.row, ())):
+                wrong = self._wrong(chunk.text, price)
+                if wrong is not None:
+                    yield version.finding("count_drift", wrong, chunk)
+
+    def _choose(self) -> bool:
+        self._seen += 1
+        return self._seen % self._every == 0
+
+    def _further(self, chosen: list[StoredChunk]) -> dict[int, list[Price]]:
+        found: dict[int, list[Price]] = {}
+        headers = {chunk.row: chunk.header for chunk in chosen}
+        query = sa.select(chunk_prices).where(chunk_prices.c.chunk_row.in_(list(headers)))
+        for row in self._connection.execute(query).all() if headers else ():
+            header = headers[row.chunk_row] if row.header is None else row.header
+            price = Price(header, row.block_tokens, row.boundaries, row.profile)
+            found.setdefault(row.chunk_row, []).append(price)
+        return found
+
+    def _profile(self, fingerprint: str) -> StoredProfile:
+        if fingerprint not in self._profiles:
+            self._profiles[fingerprint] = get_profile(self._connection, fingerprint)
+        return self._profiles[fingerprint]
+
+    def _wrong(self, text: str, price: Price) -> str | None:
+        profile = self._profile(price.profile)
+        count = self._counters(profile.encoding).count
+        template = profile.template
+        fresh = count(price.header + text + template.delimiter)
+        if fresh != price.block_tokens:
+            return f"the block costs {fresh} {profile.encoding} tokens, not {price.block_tokens}"
+        found: list[list[Any]] = orjson.loads(price.boundaries)
+        for offset, _, tokens in found:
+            fresh = count(price.header + template.cut(text, offset) + template.delimiter)
+            if fresh != tokens:
+                return f"cut at {offset} it costs {fresh} {profile.encoding} tokens, not {tokens}"
+        return None

@@ -1,0 +1,62 @@
+"""Checks against the sources as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from chunkprep_store.audit.findings import Finding, finding
+from chunkprep_store.audit.standing import rows
+from chunkprep_store.tables import documents, versions
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a complete listing found: hash of the bytes by document key (None: not readable now).
+
+    `prefix` limits which documents the listing speaks for ("" for all).
+    """
+
+    hashes: Mapping[str, str | None] = field(default_factory=dict)
+    prefix: str = ""
+
+
+def source_changed(
+    connection: sa.Connection, collection_id: int, sources: Sources
+) -> Iterator[Finding]:
+    """Documents whose file is not the one that was read last."""
+    for document, version, bytes_hash in _standing(connection, collection_id, sources):
+        there = sources.hashes.get(document)
+        if there is not None and there != bytes_hash:
+            text = "the file differs from what was read last"
+            yield finding("source_changed", "warning", text, document, version)
+
+
+def source_missing(
+    connection: sa.Connection, collection_id: int, sources: Sources
+) -> Iterator[Finding]:
+    """Documents in force whose file is gone."""
+    for document, version, _ in _standing(connection, collection_id, sources):
+        if document not in sources.hashes:
+            yield finding("source_missing", "warning", "the file is gone", document, version)
+
+
+def _standing(
+    connection: sa.Connection, collection_id: int, sources: Sources
+) -> Iterator[tuple[str, int, str]]:
+    """The version that arrived last, of documents that are not withdrawn."""
+    query = (
+        sa.select(documents.c.document, versions.c.version, versions.c.bytes_hash)
+        .join(versions, versions.c.document_id == documents.c.id)
+        .where(
+            documents.c.collection_id == collection_id,
+            versions.c.version == documents.c.last_version,
+            versions.c.status != "withdrawn",
+            documents.c.document.startswith(sources.prefix, autoescape=True),
+        )
+        .order_by(documents.c.document)
+    )
+    for row in rows(connection, query):
+        yield row.document, row.version, row.bytes_hash

@@ -1,0 +1,190 @@
+"""Prune: the content of versions that ended long ago, and old pack logs, make room.
+
+A version's own row stays (numbers, dates, reasons), so that ids stay deterministic and the
+history can still be told.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from chunkprep_ingest.model import Moment
+from chunkprep_store.changes import Outbox
+from chunkprep_store.engine import Database
+from chunkprep_store.tables import chunks, documents, elements, pack_chunks, packs, versions
+
+
+class Pruned(NamedTuple):
+    """What was removed. `kept` versions had ended, but logged packs still need them."""
+
+    versions: int
+    chunks: int
+    packs: int
+    kept: int
+
+
+_BATCH = 100
+
+
+def prune(
+    database: Database,
+    collection_id: int,
+    *,
+    ended_before: Moment,
+    packs_before: Moment | None,
+    with_packs: bool,
+    now: Moment,
+) -> Pruned:
+    """Remove versions that ended before a moment, in short transactions.
+
+    Those that logged packs used stay, for replay, unless `with_packs`. Packs logged before
+    `packs_before` go first.
+    """
+    gone = 0
+    if packs_before is not None:
+        gone = database.retry(lambda c: _prune_packs(c, collection_id, packs_before))
+    done = rows = 0
+    while True:
+        removed = database.retry(
+            lambda c: _prune_versions(c, collection_id, ended_before, with_packs, now)
+        )
+        if removed is None:
+            break
+        done += removed[0]
+        rows += removed[1]
+    with database.snapshot() as connection:
+        kept = sa.select(sa.func.count()).select_from(
+            _ended(collection_id, ended_before).subquery()
+        )
+        return Pruned(done, rows, gone, connection.execute(kept).scalar() or 0)
+
+
+def _prune_packs(connection: sa.Connection, collection_id: int, before: Moment) -> int:
+    old = sa.and_(packs.c.collection_id == collection_id, packs.c.at < before)
+    return connection.execute(packs.delete().where(old)).rowcount
+
+
+def _ended(collection_id: int, before: Moment) -> sa.Select[tuple[int]]:
+    """Versions out of force for good: superseded or withdrawn, and ended before the moment."""
+    return (
+        sa.select(versions.c.id)
+        .join(documents, documents.c.id == versions.c.document_id)
+        .where(
+            documents.c.collection_id == collection_id,
+            versions.c.pruned_at.is_(None),
+            versions.c.status.in_(("superseded", "withdrawn")),
+            versions.c.effective_to < before,
+            versions.c.changed_at < before,
+        )
+        .order_by(versions.c.id)
+    )
+
+
+def _prune_versions(
+    connection: sa.Connection,
+    collection_id: int,
+    before: Moment,
+    with_packs: bool,
+    now: Moment,
+) -> tuple[int, int] | None:
+    query = _ended(collection_id, before).limit(_BATCH).with_for_update(of=versions)
+    if not with_packs:
+        used = sa.exists().where(pack_chunks.c.version_id == versions.c.id)
+        query = query.where(~used)
+    ids: list[int] = [row[0] for row in connection.execute(query)]
+    if not ids:
+        return None
+    outbox = Outbox(collection_id, now)
+    count = remove_content(connection, ids, outbox)
+    connection.execute(versions.update().where(versions.c.id.in_(ids)).values(pruned_at=now))
+    outbox.send(connection)
+    return len(ids), count
+
+
+def remove_content(connection: sa.Connection, version_ids: list[int], outbox: Outbox) -> int:
+    """Delete chunks and elements of versions; chains of successors close over the gap.
+
+    The text index and further prices follow by trigger and cascade. Returns the chunks removed.
+    """
+    owned = chunks.c.version_id.in_(version_ids)
+    found = connection.execute(
+        sa.select(chunks.c.chunk_id, chunks.c.document, chunks.c.version, chunks.c.superseded_by)
+        .where(owned)
+        .order_by(chunks.c.version_id, chunks.c.ordinal)
+    ).all()
+    _close_gap(connection, {row.chunk_id: row.superseded_by for row in found})
+    outbox.remove_rows((row.chunk_id, row.document, row.version) for row in found)
+    connection.execute(chunks.delete().where(owned))
+    connection.execute(elements.delete().where(elements.c.version_id.in_(version_ids)))
+    return len(found)
+
+
+def _close_gap(connection: sa.Connection, successor: dict[str, str | None]) -> None:
+    """Let chunks that pointed to removed ones point to what those pointed to."""
+    ids = list(successor)
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        pointing = connection.execute(
+            sa.select(chunks.c.chunk_id, chunks.c.superseded_by).where(
+                chunks.c.superseded_by.in_(some), chunks.c.chunk_id.not_in(some)
+            )
+        ).all()
+        moved = [
+            {"key": row.chunk_id, "target": _beyond(row.superseded_by, successor)}
+            for row in pointing
+            if row.chunk_id not in successor
+        ]
+        if moved:
+            connection.execute(_MOVE, moved)
+
+
+def _beyond(chunk_id: str | None, removed: dict[str, str | None]) -> str | None:
+    seen = set()
+    while chunk_id in removed and chunk_id not in seen:
+        seen.add(chunk_id)
+        chunk_id = removed[chunk_id]
+    return None if chunk_id in removed else chunk_id
+
+
+_MOVE = (
+    chunks.update()
+    .where(chunks.c.chunk_id == sa.bindparam("key"))
+    .values(superseded_by=sa.bindparam("target"))
+)
+
+
+def vacuum(database: Database) -> None:
+    """Give the freed room back, and leave no deleted text behind in the text index."""
+    if database.dialect == "sqlite":
+        raw = database.engine.raw_connection()
+        try:
+            for statement in _SQLITE_VACUUM:
+                raw.execute(statement).fetchall()
+        finally:
+            raw.close()
+        return
+    autocommit = database.engine.execution_options(isolation_level="AUTOCOMMIT")
+    with autocommit.connect() as connection:
+        for table in _BULKY:
+            connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {table}")
+
+
+_SQLITE_VACUUM = (
+    "INSERT INTO chunk_search(chunk_search) VALUES ('optimize')",
+    "VACUUM",
+    "PRAGMA wal_checkpoint(TRUNCATE)",
+)
+
+_BULKY = (
+    "chunks",
+    "chunk_search",
+    "elements",
+    "chunk_prices",
+    "versions",
+    "metadata_history",
+    "changes",
+    "packs",
+    "pack_chunks",
+)
