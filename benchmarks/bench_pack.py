@@ -63,7 +63,9 @@ def bare_driver(url: str) -> Iterator[Fetch]:
         yield lambda ids: server.execute(any_id, (ids,)).fetchall()
 
 
-def steps_of(names: list[str], fetch: Fetch, quiet: Packer, logging: Packer, dice: random.Random) -> dict[str, Step]:
+def steps_of(
+    names: list[str], fetch: Fetch, quiet: Packer, logging: Packer, dice: random.Random
+) -> dict[str, Step]:
     """What one round measures, over the candidates `names`."""
     count = tiktoken_counter("o200k_base").count
     request = PackRequest(budget=BUDGET, candidates=[Candidate(n, dice.random()) for n in names])

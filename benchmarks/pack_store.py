@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from pydoc_data.topics import topics
 from typing import Any, NamedTuple
 
 from chunkprep_ingest.profile import make_profile
@@ -19,11 +20,6 @@ from chunkprep_store import Store
 from chunkprep_store.tables import chunks, collections, documents, versions
 
 PER_DOCUMENT = 20
-WORDS = (
-    "the refund of an order is paid within fourteen days after return by same means as payment "
-    "unless customer agrees otherwise and travel policy covers delay cancellation missed connection "
-    "luggage claims evidence receipts insurance abroad medical emergency contact advisor booking"
-).split()
 
 
 class Made(NamedTuple):
@@ -37,19 +33,20 @@ class Made(NamedTuple):
 
 
 def make_texts(number: int, dice: random.Random) -> list[Made]:
-    """Texts of about 180 to 620 tokens, priced as ingestion does."""
-    return [_made(n, dice) for n in range(number)]
+    """Texts of about 180 to 620 tokens: sentences of Python's own language reference."""
+    prose = "\n\n".join(topics[name] for name in sorted(topics))
+    sentences = [" ".join(s.split()) + "." for s in prose.split(". ") if 40 < len(s) < 300]
+    return [_made(n, sentences, dice) for n in range(number)]
 
 
-def _made(n: int, dice: random.Random) -> Made:
+def _made(n: int, sentences: Sequence[str], dice: random.Random) -> Made:
+    """A text of whole paragraphs, priced as ingestion does."""
     cost, template = tiktoken_counter("o200k_base").count, TEMPLATES["markdown"]
-    sentences, size = [], dice.randint(140, 480)
+    paragraphs, size = [], dice.randint(100, 540)
     while size > 0:
-        words = dice.choices(WORDS, k=dice.randint(8, 20))
-        sentences.append(" ".join(words).capitalize() + f" {dice.randint(1, 9_999)}.")
-        size -= len(words)
-    paragraphs = [" ".join(sentences[at : at + 4]) for at in range(0, len(sentences), 4)]
-    text, header = "\n\n".join(paragraphs), template.header(f"Handbook > Section {n}")
+        paragraphs.append(" ".join(dice.choices(sentences, k=3)))
+        size -= cost(paragraphs[-1])
+    text, header = "\n\n".join(paragraphs), template.header(f"Reference > Section {n}")
     ends = [sum(len(p) + 2 for p in paragraphs[:at]) for at in range(1, len(paragraphs))]
     boundaries = [
         [end, "paragraph", cost(header + template.cut(text, end) + template.delimiter)]

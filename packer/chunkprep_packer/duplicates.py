@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import eq
-from struct import Struct
+from math import ceil
 
 from chunkprep_ingest.model import ChunkRow
+from chunkprep_ingest.similarity import LANES, similarity
 
-LANES = 32
-"""Minima (32-bit) in a signature of 128 bytes."""
+NEAR = 0.9
+"""Estimated Jaccard similarity from which two texts are near duplicates."""
 
-_minima = Struct(f"{LANES}I").unpack
+_BANDS = LANES - ceil(NEAR * LANES) + 1
+"""Near duplicates differ in at most three lanes, so they share at least one of four bands whole."""
 
-_DIFFERENT = 3
-"""Lanes in which near duplicates may differ: 29 of 32 equal is an estimated Jaccard of .906, the
-smallest share that reaches the bar of .9 (Broder 1997: the share of equal minima estimates it)."""
-
-_BANDS = _DIFFERENT + 1
 _BAND = 4 * LANES // _BANDS  # bytes
 
 
@@ -46,9 +42,9 @@ class Seen:
         return None
 
     def _has_near(self, row: ChunkRow) -> bool:
-        """Signatures that differ in at most three lanes share one of four bands whole."""
+        """Whether a text of another document shares a band and is near indeed."""
         return any(
-            other.document != row.document and similar(other.signature, row.signature)
+            other.document != row.document and similarity(other.signature, row.signature) >= NEAR
             for band in _bands(row.signature)
             for other in self._bands.get(band, ())
         )
@@ -56,14 +52,6 @@ class Seen:
 
 def _bands(signature: bytes) -> list[tuple[int, bytes]]:
     return [(at, signature[at * _BAND : (at + 1) * _BAND]) for at in range(_BANDS)]
-
-
-def similar(one: bytes, other: bytes) -> bool:
-    """Whether two signatures estimate a Jaccard similarity of at least .9."""
-    if len(one) != len(other) or len(one) != 4 * LANES:
-        return False
-    equal: int = sum(map(eq, _minima(one), _minima(other)))
-    return equal >= LANES - _DIFFERENT
 
 
 def drop_duplicates(

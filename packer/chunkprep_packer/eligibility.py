@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fnmatch import translate
 from typing import cast
 
@@ -69,7 +69,7 @@ def _filter(options: PackOptions) -> Callable[[ChunkRow], bool] | None:
     return (lambda row: all(test(row) for test in tests)) if tests else None
 
 
-def _matches(globs: tuple[str, ...]) -> Callable[[ChunkRow], bool]:
+def _matches(globs: Iterable[str]) -> Callable[[ChunkRow], bool]:
     """Whether a row's source or document key matches one of the globs (case counts)."""
     match = re.compile("|".join(f"(?:{translate(glob)})" for glob in globs)).match
     return lambda row: (

@@ -17,7 +17,7 @@ class Facts:
     `successors` maps a superseded chunk's id to the row in force that it is forwarded to. `pins`
     are rendered first, in order. `ordinal_tokens` by profile is what a number in a header costs,
     `note_tokens` what the closing line costs. `cosines` are those of the ranked candidates, where
-    they are known already (a replay).
+    diversity is asked for.
     """
 
     rows: Mapping[str, ChunkRow]

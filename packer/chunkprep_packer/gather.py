@@ -13,6 +13,7 @@ from chunkprep_packer.eligibility import judge_at
 from chunkprep_packer.facts import Facts
 from chunkprep_packer.pins import resolve_pins, text_row
 from chunkprep_packer.profiles import Profiles
+from chunkprep_packer.ranking import ranked_cosines
 from chunkprep_packer.request import Candidate, PackOptions, PackRequest
 from chunkprep_packer.screen import superseded
 from chunkprep_store import Lookup, Snapshot, Store, StoredProfile
@@ -33,6 +34,8 @@ def gather(store: Store, profiles: Profiles, request: PackRequest, at: Moment) -
     """
     facts = read_facts(store, request, request.candidates, at, request.encoding)
     profile = _profile(store, profiles, request, facts)
+    if request.mmr is not None:
+        facts = replace(facts, cosines=ranked_cosines(request))
     if request.pin_text:
         texts = _text_rows(request, profile, profiles)
         facts = replace(facts, pins=[*facts.pins, *texts])

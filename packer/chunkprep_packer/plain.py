@@ -13,6 +13,7 @@ from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.model import Boundary, ChunkRow
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.facts import Facts
+from chunkprep_packer.ranking import ranked_cosines
 from chunkprep_packer.request import Candidate, PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.summary import blocks, decisions, figures, warnings
@@ -65,7 +66,7 @@ def pack(
     best_last = sorted(enumerate(taken), key=lambda one: one[1].score)
     rows = {chunk.id: _row(at, chunk, count, delimiter_cost) for at, chunk in best_last}
     pin_rows = [_row(at, pin, count, delimiter_cost) for at, pin in enumerate(pinned)]
-    facts = Facts(rows, judge=_in_force, pins=pin_rows)
+    facts = Facts(rows, _in_force, pins=pin_rows, cosines=ranked_cosines(request))
     return _result(decide(request, request.candidates, facts))
 
 

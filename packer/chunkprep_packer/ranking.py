@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chunkprep_packer.request import Candidate
+from chunkprep_packer.diversity import Cosines, measure
+from chunkprep_packer.request import Candidate, PackRequest
 
 
 def rank(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -14,3 +15,11 @@ def rank(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 def _key(candidate: Candidate) -> tuple[float, str]:
     return -candidate.score, candidate.chunk_id
+
+
+def ranked_cosines(request: PackRequest) -> Cosines | None:
+    """The similarities of the ranked candidates, where diversity is asked for."""
+    if request.mmr is None:
+        return None
+    vectors = [candidate.vector or () for candidate in rank(request.candidates)]
+    return measure(vectors, request.query_vector)

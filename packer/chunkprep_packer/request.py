@@ -20,6 +20,7 @@ from pydantic import (
     Field,
     ValidationError,
     field_serializer,
+    field_validator,
     model_validator,
 )
 
@@ -40,6 +41,10 @@ Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
+MAX_BUDGET = 2**31 - 1
+"""The largest budget (tokens) that the log's columns hold."""
+
+
 def _as_many(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
@@ -49,7 +54,11 @@ def _as_stored(text: str) -> str:
     return normalize("NFC", text)
 
 
-Many = Annotated[tuple[Annotated[str, AfterValidator(_as_stored)], ...], BeforeValidator(_as_many)]
+Many = Annotated[
+    Sequence[Annotated[str, AfterValidator(_as_stored)]],
+    AfterValidator(tuple),
+    BeforeValidator(_as_many),
+]
 """Texts; one alone may stand for a list of one."""
 
 
@@ -91,7 +100,7 @@ class PackOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    budget: Annotated[int, Field(ge=1, strict=True)]
+    budget: Annotated[int, Field(ge=1, le=MAX_BUDGET, strict=True)]
     collection: Annotated[str, Field(min_length=1)] = "default"
     encoding: str | None = None
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
@@ -134,6 +143,15 @@ class PackOptions(BaseModel):
             except ValidationError as error:
                 raise complaint(error, type(self).model_fields) from error
 
+    @field_validator("as_of", "effective_after")
+    @classmethod
+    def _check_moment(cls, value: Moment | None) -> Moment | None:
+        try:
+            iso(value)
+        except OverflowError as error:
+            raise ValueError(f"{value} microseconds are beyond the year 9999") from error
+        return value
+
     @field_serializer("as_of", "effective_after")
     def _moment_text(self, value: Moment | None) -> str | None:
         return iso(value)
@@ -142,10 +160,12 @@ class PackOptions(BaseModel):
 class PackRequest(PackOptions):
     """A request: options, candidates in any order, texts to pin, and the query's vector."""
 
-    candidates: tuple[Candidate, ...]
-    pin_text: tuple[Annotated[PinText, BeforeValidator(_as_pin_text)], ...] = ()
+    candidates: Annotated[Sequence[Candidate], AfterValidator(tuple)]
+    pin_text: Annotated[
+        Sequence[Annotated[PinText, BeforeValidator(_as_pin_text)]], AfterValidator(tuple)
+    ] = ()
     """Texts that are not in the store, rendered after `pin`."""
-    query_vector: tuple[Number, ...] | None = None
+    query_vector: Annotated[Sequence[Number], AfterValidator(tuple)] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -175,7 +195,7 @@ def _encodable(text: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _check_candidates(candidates: tuple[Candidate, ...]) -> None:
+def _check_candidates(candidates: Sequence[Candidate]) -> None:
     for at, candidate in enumerate(candidates):
         name = candidate.chunk_id
         if not isinstance(name, str) or not name.isprintable() or not name:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chunkprep_ingest.model import ChunkRow
-from chunkprep_packer.diversity import Cosines, diversify, measure
+from chunkprep_packer.diversity import Cosines, diversify
 from chunkprep_packer.duplicates import drop_duplicates
 from chunkprep_packer.facts import Facts
 from chunkprep_packer.request import Candidate, PackOptions
@@ -101,9 +101,7 @@ def _diverse(
 ) -> Screened:
     """Reorder the survivors; ranks move with them, the ones dropped take the last of theirs."""
     cosines = facts.cosines
-    if cosines is None:
-        query = getattr(options, "query_vector", None)
-        cosines = measure([candidate.vector or () for candidate in ranked], query)
+    assert cosines is not None
     diverse = diversify(
         screened.survivors,
         [ranked[at].score for at in screened.survivors],

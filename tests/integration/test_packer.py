@@ -7,13 +7,19 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
+from tests.support.ingesting import chunk_ids, ingest
 
-from chunkprep_ingest.errors import NotFoundError, PinNotInForce, PinsExceedSlot, RequestError, StoreError
+from chunkprep_ingest.errors import (
+    NotFoundError,
+    PinNotInForce,
+    PinsExceedSlot,
+    RequestError,
+    StoreError,
+)
 from chunkprep_ingest.tokens import tiktoken_counter
 from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
 from chunkprep_packer.request import Order, Strategy
 from chunkprep_store import Store
-from tests.support.ingesting import chunk_ids, ingest
 
 COUNT = tiktoken_counter("o200k_base").count
 NOW = 1_000_000_000
@@ -55,12 +61,11 @@ def test_used_tokens_are_a_fresh_count(packer: Packer, order: Any, strategy: Any
     candidates = all_candidates(packer.store, "refund.md", "faq.md")
     for ordinals in (False, True):
         for note in (False, True):
-            result = packer.pack(
-                request(
-                    candidates, 170, order=order, strategy=strategy, ordinals=ordinals,
-                    partial_note=note, truncate="any", cut_at="sentence",
-                )  # fmt: skip
-            )
+            wanted = request(
+                candidates, 170, order=order, strategy=strategy, ordinals=ordinals,
+                partial_note=note, truncate="any", cut_at="sentence",
+            )  # fmt: skip
+            result = packer.pack(wanted)
             assert COUNT(result.text) == result.used_tokens <= 170
             assert result.text.count("[Source") == len(result.blocks) > 1
             assert ("[Source 1: " in result.text) is ordinals
@@ -92,9 +97,7 @@ def test_a_superseded_candidate_is_forwarded_when_asked(packer: Packer) -> None:
     old = [r.chunk_id for r in store.chunks("default", "refund.md", version=1)]
     new = chunk_ids(store, "refund.md")
     result = packer.pack(
-        request(
-            [Candidate(old[0], 0.9), Candidate(new[0], 0.5)], 10_000, on_superseded="forward"
-        )
+        request([Candidate(old[0], 0.9), Candidate(new[0], 0.5)], 10_000, on_superseded="forward")
     )
     first, second = result.decisions
     assert (first.chunk_id, first.forwarded_from, first.outcome) == (new[0], old[0], "packed")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.support.ingesting import chunk_ids, ingest
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_packer import (
@@ -22,13 +23,14 @@ from chunkprep_packer import (
     total,
 )
 from chunkprep_store import PackRecord, Store
-from tests.support.ingesting import chunk_ids, ingest
 
 NOW = 1_000_000_000
 
 
 def text(words: str, paragraphs: int) -> str:
-    body = "\n\n".join(f"{words} number {n} says {'more ' * (n % 4)}this." for n in range(paragraphs))
+    body = "\n\n".join(
+        f"{words} number {n} says {'more ' * (n % 4)}this." for n in range(paragraphs)
+    )
     return f"# {words}\n\n{body}\n"
 
 
@@ -152,7 +154,10 @@ def test_a_pack_whose_chunks_are_gone_is_told(packer: Packer) -> None:
     [proof] = Replayer(packer.store, "default").verify(
         [replace(record, result_json=json.dumps(data))]
     )
-    assert (proof.verdict, proof.detail) == ("gone", f"1 of {len(data['decisions'])} chunks are gone")
+    assert (proof.verdict, proof.detail) == (
+        "gone",
+        f"1 of {len(data['decisions'])} chunks are gone",
+    )
 
 
 def test_vectors_and_pinned_texts_stay_out_of_the_log(packer: Packer) -> None:
@@ -233,13 +238,16 @@ def test_lambda_can_be_changed_from_the_logged_similarities(packer: Packer) -> N
     assert changed.before is not None
     assert changed.after is not None
     assert changed.before.screened.survivors != changed.after.screened.survivors
-    with pytest.raises(RequestError, match="mmr: request .* was packed without diversity"):
+    with pytest.raises(RequestError, match=r"mmr: request .* was packed without diversity"):
         list(replayer.replay([without], {"mmr": 0.1}))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"budget": 0}, "^budget: must be"), ({"source": ["x"]}, "^source: not an option of a replay")],
+    [
+        ({"budget": 0}, "^budget: must be"),
+        ({"source": ["x"]}, "^source: not an option of a replay"),
+    ],
 )
 def test_a_change_that_is_wrong_is_refused(
     packer: Packer, changes: dict[str, Any], message: str

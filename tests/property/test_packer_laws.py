@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, get_args
 
 from hypothesis import given, settings
@@ -15,6 +16,8 @@ from chunkprep_ingest.model import BOUNDARY_KINDS, ChunkRow
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.eligibility import judge_at
 from chunkprep_packer.facts import Facts
+from chunkprep_packer.logged import LoggedPack
+from chunkprep_packer.record import Logged, to_record
 from chunkprep_packer.render import render
 from chunkprep_packer.request import (
     Candidate,
@@ -130,13 +133,13 @@ def plan_for(
 @st.composite
 def situations(draw: st.DrawFn) -> dict[str, Any]:
     store = draw(stores())
-    options = draw(OPTIONS)
+    options: dict[str, Any] = dict(draw(OPTIONS))
     extra = ORDINAL_TOKENS if options.get("ordinals") else 0
     pins: list[ChunkRow] = []
     for name in draw(st.lists(st.sampled_from(NAMES), max_size=2, unique=True)):
         row = store.get(name)
         spent = sum(pin.block_tokens + extra for pin in pins)
-        if row is not None and spent + row.block_tokens + extra <= options["budget"]:
+        if row is not None and spent + row.block_tokens + extra <= int(options["budget"]):
             pins.append(row)
     old = draw(st.lists(st.sampled_from(NAMES), max_size=2)) if len(store) > 1 else []
     successors = {name: draw(st.sampled_from(list(store.values()))) for name in old}
@@ -202,7 +205,7 @@ def test_the_laws_hold(situation: dict[str, Any]) -> None:
     for block in shown:
         row = store[block.chunk_id]
         if not block.pinned:
-            assert in_force(row.status, row.effective_from, row.effective_to, AT)  # type: ignore[arg-type]
+            assert in_force(row.status, row.effective_from, row.effective_to, AT)
     # law 9: a decision for each candidate, with a reason from the list
     made = decisions(plan)
     assert len(made) == log.offered == len(situation["candidates"])
@@ -247,3 +250,28 @@ def test_an_order_moves_blocks_and_changes_nothing_else(
     assert decisions(other) == decisions(plan)
     pins = len(situation["pins"])
     assert blocks(other)[:pins] == blocks(plan)[:pins]
+
+
+@settings(max_examples=200, deadline=None)
+@given(situations())
+def test_the_log_alone_rebuilds_the_pack_whatever_became_of_its_chunks(
+    situation: dict[str, Any],
+) -> None:
+    plan, store = plan_for(**situation), situation["store"]
+    request = PackRequest(
+        candidates=[Candidate(*c) for c in situation["candidates"]], **situation["options"]
+    )
+    text = text_of(plan)
+    templates = {PROFILE: TEMPLATE}
+    record = to_record(
+        Logged("r1", AT, AT, COUNTER.encoding, request, plan, text, templates, warnings=())
+    )
+    logged = LoggedPack.of(record)
+    later = [
+        store[name]._replace(status="withdrawn", effective_to=1, effective_from=7, access='["x"]')
+        for name in logged.known_ids()
+    ]
+    facts = replace(logged.facts(later, templates), ordinal_tokens={PROFILE: ORDINAL_TOKENS})
+    again = decide(logged.request, logged.request.candidates, facts)
+    assert decisions(again) == decisions(plan)
+    assert text_of(again) == text

@@ -68,7 +68,7 @@ def text_row(
         return counter.count(header + body + template.delimiter)
 
     whole = cost(text)
-    priced = [[offset, kind, cost(template.cut(text, offset))] for offset, kind in cuts]
+    priced = [(offset, kind, cost(template.cut(text, offset))) for offset, kind in cuts]
     return sized_row(
         name,
         whole,

@@ -25,7 +25,12 @@ def cosine(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 
 def slow_mmr(
-    vectors: list[Any], scores: list[float], query: Any, balance: float, most: float, seeds: list[int]
+    vectors: list[Any],
+    scores: list[float],
+    query: Any,
+    balance: float,
+    most: float,
+    seeds: list[int],
 ) -> tuple[list[int], list[int]]:
     """The definition, one candidate at a time."""
     left = [at for at in range(len(vectors)) if at not in seeds]
@@ -83,19 +88,24 @@ def test_it_follows_the_definition(
 
 def test_the_log_keeps_similarities_as_they_were() -> None:
     dice = np.random.default_rng(1)
-    found = measure(dice.normal(size=(7, 20)), dice.normal(size=20))
+    found = measure(dice.normal(size=(7, 20)).tolist(), dice.normal(size=20).tolist())
+    assert found.query is not None
     again = from_text(to_text(found), 7)
+    assert again.query is not None
     assert np.array_equal(found.pairs, again.pairs)
     assert np.array_equal(found.query, again.query)
 
 
 def test_the_length_of_a_vector_does_not_count() -> None:
-    chunks = [PlainChunk("a", 0.9, 1, vector=[1e300, 0]), PlainChunk("b", 0.8, 1, vector=[1e-300, 0])]
+    chunks = [
+        PlainChunk("a", 0.9, 1, vector=[1e300, 0]),
+        PlainChunk("b", 0.8, 1, vector=[1e-300, 0]),
+    ]
     assert len(pack(chunks, 10, mmr=0.7).blocks) == 1
 
 
 def test_ranks_move_with_the_candidates() -> None:
-    vectors = {"a": [1, 0], "b": [1, 0.5], "c": [0, 1], "d": [1, 0.01]}
+    vectors: dict[str, list[float]] = {"a": [1, 0], "b": [1, 0.5], "c": [0, 1], "d": [1, 0.01]}
     chunks = [
         PlainChunk(name, 0.9 - at / 10, 10, vector=vectors[name]) for at, name in enumerate("abdc")
     ]

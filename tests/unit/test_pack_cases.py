@@ -36,12 +36,19 @@ def test_a_first_chunk_of_5000_in_50() -> None:
     result = pack(sizes(5_000), 50)
     assert result.used_tokens == 0
     assert result.log.rank1 == "too_large"
-    assert {w.split(":")[0] for w in result.warnings} == {"rank1_too_large", "budget_below_smallest"}
+    assert {w.split(":")[0] for w in result.warnings} == {
+        "rank1_too_large",
+        "budget_below_smallest",
+    }
 
 
 def test_a_first_chunk_of_5000_is_cut_where_a_boundary_fits() -> None:
     long = PlainChunk(
-        "long", 0.9, 5_000, text="x" * 900, boundaries=[(100, "paragraph", 20), (200, "sentence", 40)]
+        "long",
+        0.9,
+        5_000,
+        text="x" * 900,
+        boundaries=[(100, "paragraph", 20), (200, "sentence", 40)],
     )
     result = pack([long], 50)
     assert result.used_tokens == 20  # a sentence is no permitted boundary by default
@@ -82,7 +89,7 @@ def test_a_budget_below_1_is_an_error_and_never_unlimited(budget: int) -> None:
 
 @pytest.mark.parametrize("budget", [None, "100", 10.5, True, math.inf])
 def test_a_budget_that_is_no_whole_number_is_an_error(budget: Any) -> None:
-    with pytest.raises(RequestError, match="^budget: "):
+    with pytest.raises(RequestError, match=r"^budget: "):
         pack(sizes(1), budget)
 
 
@@ -176,7 +183,7 @@ def test_a_candidate_with_a_pinned_text_is_a_duplicate() -> None:
 def test_edges_keep_rank_1_in_its_place_for_every_number_of_blocks() -> None:
     for number in range(1, 12):
         result = pack(sizes(*[10] * number), 1000, order="edges")
-        assert [block.rank for block in result.blocks][0] == 1
+        assert result.blocks[0].rank == 1
     assert [block.rank for block in pack(sizes(1, 1, 1, 1, 1), 9, order="edges").blocks] == [
         1, 3, 5, 4, 2,
     ]  # fmt: skip

@@ -45,7 +45,7 @@ def test_greedy_with_a_threshold() -> None:
 
 
 def test_filled_by_tokens_and_never_by_count() -> None:
-    dice = random.Random(4)  # noqa: S311 - a test's sizes
+    dice = random.Random(4)
     small = [(f"s{n}", 1 - n / 100, dice.randint(180, 300)) for n in range(40)]
     large = [(f"l{n}", 1 - n / 100, dice.randint(700, 900)) for n in range(40)]
     many, few = pack(small, 12_000), pack(large, 12_000)
@@ -81,7 +81,10 @@ def test_stop_at_first_miss_stops_there() -> None:
 
 def test_eight_versions_of_one_answer_do_not_fill_the_window() -> None:
     alike = [PlainChunk(f"v{n}", 0.9 - n / 1000, 100, vector=[1, n / 100, 0]) for n in range(8)]
-    others = [PlainChunk("x", 0.6, 100, vector=[0, 1, 0]), PlainChunk("y", 0.5, 100, vector=[0, 0, 1])]
+    others = [
+        PlainChunk("x", 0.6, 100, vector=[0, 1, 0]),
+        PlainChunk("y", 0.5, 100, vector=[0, 0, 1]),
+    ]
     plain = pack([*alike, *others], 800)
     assert {*packed(plain)} == {f"v{n}" for n in range(8)}
     diverse = pack([*alike, *others], 800, mmr=0.7)
@@ -98,7 +101,13 @@ def test_a_pinned_upload_is_there_though_the_retriever_ranks_three_pages_above_i
 
 
 def test_value_per_token_takes_short_high_scored_fragments_first() -> None:
-    chunks = [("policy", 0.9, 900), ("f1", 0.8, 50), ("f2", 0.7, 60), ("f3", 0.6, 40), ("g", 0.85, 850)]
+    chunks = [
+        ("policy", 0.9, 900),
+        ("f1", 0.8, 50),
+        ("f2", 0.7, 60),
+        ("f3", 0.6, 40),
+        ("g", 0.85, 850),
+    ]
     ranked = pack(chunks, 1000, floor="off")
     dense = pack(chunks, 1000, floor="off", strategy="value_per_token")
     assert packed(ranked) == ["policy", "f1", "f3"]

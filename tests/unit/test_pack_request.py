@@ -13,16 +13,20 @@ from chunkprep_packer import Candidate, PackRequest, PinText
 
 
 def test_its_json_is_read_back_as_it_was() -> None:
-    request = PackRequest(
-        budget=100,
-        candidates=[Candidate("a", 0.5, [1, 2.5]), {"chunk_id": "b", "score": 1, "vector": [0, 1]}],
-        query_vector=[1, 0],
-        as_of="2026-03-01T09:00:00.000001+01:00",
-        pin="policies/refund.md",
-        pin_text=["uploaded", {"text": "row", "name": "table"}],
-        tag=["hr"],
-        mmr=0.7,
-    )
+    values: dict[str, Any] = {
+        "budget": 100,
+        "candidates": [
+            Candidate("a", 0.5, [1, 2.5]),
+            {"chunk_id": "b", "score": 1, "vector": [0, 1]},
+        ],
+        "query_vector": [1, 0],
+        "as_of": "2026-03-01T09:00:00.000001+01:00",
+        "pin": "policies/refund.md",
+        "pin_text": ["uploaded", {"text": "row", "name": "table"}],
+        "tag": ["hr"],
+        "mmr": 0.7,
+    }
+    request = PackRequest(**values)
     assert request.as_of == moment("2026-03-01T08:00:00.000001")
     assert request.pin == ("policies/refund.md",)
     assert request.pin_text == (PinText("uploaded"), PinText("row", "table"))
@@ -40,6 +44,8 @@ def test_what_search_prints_beside_id_and_score_does_not_matter() -> None:
     [
         ({"budget": 0}, "budget: must be at least 1, not 0"),
         ({"budget": None}, "budget: input should be a valid integer, not None"),
+        ({"budget": 2**31}, "budget: must be at most 2147483647, not 2147483648"),
+        ({"as_of": 10**30}, "as_of: 1000000000000000000000000000000 microseconds are beyond"),
         ({"stratgy": "ranked"}, "stratgy: unknown option; did you mean strategy?"),
         ({"zzz": 1}, "zzz: unknown option"),
         ({"strategy": "best"}, "strategy: must be one of 'ranked', 'stop_at_first_miss' or"),
@@ -48,7 +54,7 @@ def test_what_search_prints_beside_id_and_score_does_not_matter() -> None:
         ({"as_of": "yesterday"}, "as_of: 'yesterday' is no time"),
         ({"min_score": float("nan")}, "min_score: must be a finite number, not nan"),
         ({"mmr_max_similarity": 2}, "mmr_max_similarity: must be at most 1.0, not 2"),
-        ({"candidates": None}, "candidates: input should be a valid tuple, not None"),
+        ({"candidates": None}, "candidates: input should be an instance of Sequence, not None"),
         ({"candidates": [{"chunk_id": "a"}]}, "candidates[0].score: is missing"),
         ({"candidates": [{"chunk_id": "a", "score": None}]}, "candidates[0].score: input should"),
         ({"candidates": [Candidate("", 0.5)]}, "candidates[0].chunk_id: must be a printable text"),
@@ -57,9 +63,7 @@ def test_what_search_prints_beside_id_and_score_does_not_matter() -> None:
         ({"collection": ""}, "collection: string should have at least 1 character, not ''"),
     ],
 )
-def test_a_bad_value_is_one_line_that_names_the_field(
-    values: dict[str, Any], message: str
-) -> None:
+def test_a_bad_value_is_one_line_that_names_the_field(values: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError) as caught:
         PackRequest(**{"budget": 100, "candidates": [], **values})
     assert str(caught.value).startswith(message)

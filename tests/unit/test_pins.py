@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.packing import AT, COUNTER, sized_row
 
 from chunkprep_ingest.errors import PinNotInForce, RequestError
 from chunkprep_ingest.template import TEMPLATES, Template
 from chunkprep_packer import PinText
 from chunkprep_packer.pins import check_room, resolve_pins, text_row
-from tests.support.packing import AT, COUNTER, sized_row
 
 NOBODY: frozenset[str] = frozenset()
 
