@@ -20,7 +20,7 @@ from chunkprep_flows import commands
 from chunkprep_flows.configuration import read_defaults
 from chunkprep_flows.console import talk
 from chunkprep_flows.options import Group, Option
-from chunkprep_ingest.errors import ChunkprepError, ConflictError, ReadError
+from chunkprep_ingest.errors import ChunkprepError, ConflictError, UnavailableError
 
 FOUND_TROUBLE = 1
 WRONG_USAGE = 2
@@ -106,7 +106,7 @@ def one_line(error: Exception) -> str:
 def exit_code(error: Exception) -> int:
     """2 for what the caller can put right in the command or its configuration, else 1."""
     usage = (ChunkprepError, ModuleNotFoundError)
-    ran = (ConflictError, ReadError)
+    ran = (ConflictError, UnavailableError)
     return WRONG_USAGE if isinstance(error, usage) and not isinstance(error, ran) else FOUND_TROUBLE
 
 

@@ -11,7 +11,7 @@ from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import ChunkRow
 
 if TYPE_CHECKING:
-    from chunkprep_store import Failure, Impact, VersionInfo
+    from chunkprep_store import Change, Failure, Impact, VersionInfo
 
 _OF_A_DOCUMENT = (
     "document", "title", "version", "status", "effective_from", "effective_to", "review_by",

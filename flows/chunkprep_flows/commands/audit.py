@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -63,7 +63,7 @@ def audit(
                 checks=checks,
             )
         )
-    records = [asdict(finding) for finding in found]
+    records = [finding._asdict() for finding in found]
     if records or as_json:
         print_records(records, FINDING_COLUMNS, as_json=as_json, right=("version",))
     counts = {level: sum(f.severity == level for f in found) for level in LEVELS}
@@ -72,10 +72,12 @@ def audit(
     ctx.exit(1 if any(f.severity in serious for f in found) else 0)
 
 
-def _sample(text: str | None) -> int | str | None:
+def _sample(text: str | None) -> Literal["all"] | int | None:
     """None, "all", or how many chunks."""
-    if text is None or text == "all":
-        return text
+    if text is None:
+        return None
+    if text == "all":
+        return "all"
     if not text.isdigit() or text == "0":
         raise click.UsageError(f"--recount takes all or a number of chunks, not {text!r}")
     return int(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
-import orjson
 
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import now, opened
@@ -51,14 +50,26 @@ def withdraw(document: str, reason: str, store: str, collection: str, as_json: b
 
 @command(example="chunkprep restore faq/offers.md")
 @click.argument("document")
+@option("--version", type=click.IntRange(1), metavar="N", help="Whose content (default: the last).")
 @reason_option
 @store_options
 @json_option
-def restore(document: str, reason: str | None, store: str, collection: str, as_json: bool) -> None:
-    """Bring a withdrawn document back: a new version with the old content."""
+def restore(
+    document: str,
+    version: int | None,
+    reason: str | None,
+    store: str,
+    collection: str,
+    as_json: bool,
+) -> None:
+    """Bring a document back: a new version with the content of an old one.
+
+    Of an erased document the tombstone goes, so that it may be ingested again.
+    """
     with opened(store) as target:
-        target.restore(collection, document, now=now(), reason=reason)
-    done(as_json, f"{document} is restored", action="restore", document=document, reason=reason)
+        made = target.restore(collection, document, version=version, now=now(), reason=reason)
+    told = f"{document} is restored as version {made.version}"
+    done(as_json, told, action="restore", document=document, version=made.version, reason=reason)
 
 
 @command(name="set", example="chunkprep set faq/offers.md review_by=2027-01-31 tags=offers,summer")
@@ -75,7 +86,11 @@ def set_values(
     collection: str,
     as_json: bool,
 ) -> None:
-    """Set metadata of a document by hand; an empty value goes back to what the file says."""
+    """Set metadata of a document by hand, over what its file says.
+
+    Authority, access, source, tags and review_by hold for later versions too, dates and the
+    edition for the present one only.
+    """
     changes = dict(_pair(value) for value in values)
     with opened(store) as target:
         target.set_metadata(collection, document, changes, now=now(), reason=reason)
@@ -100,5 +115,6 @@ def erase(document: str, yes: bool, store: str, collection: str, as_json: bool) 
         raise click.UsageError(f"this cannot be undone; add --yes to erase {document}")
     with opened(store) as target:
         gone = target.erase(collection, document, now=now())
-    facts = orjson.loads(orjson.dumps(gone, default=lambda v: v._asdict()))
-    done(as_json, f"{document} is erased", action="erase", document=document, removed=facts)
+        target.vacuum()
+    told = f"{document} is erased: {gone.versions} versions, {gone.chunks} chunks"
+    done(as_json, told, action="erase", document=document, removed=gone)

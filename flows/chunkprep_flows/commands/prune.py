@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-import orjson
 
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import now, opened
@@ -37,13 +36,17 @@ def prune(
     with opened(store) as target:
         removed = target.prune(
             collection,
-            older_than=moment - older_than * DAY,
-            packs=None if packs is None else moment - packs * DAY,
-            even_if_logged=even_if_logged,
+            ended_before=moment - older_than * DAY,
+            packs_before=None if packs is None else moment - packs * DAY,
+            with_packs=even_if_logged,
             now=moment,
         )
+        if removed.versions or removed.packs:
+            target.vacuum()
     if as_json:
         print_json(removed)
     else:
-        facts = orjson.loads(orjson.dumps(removed, default=lambda v: v._asdict()))
-        talk("removed " + ", ".join(f"{count} {name}" for name, count in facts.items()))
+        talk(
+            f"removed {removed.versions} versions with {removed.chunks} chunks and {removed.packs} "
+            f"packs; kept {removed.kept} versions that logged packs need"
+        )
