@@ -72,6 +72,7 @@ class _Splitter:
         self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
         self.measured = measure(self.pieces, counter)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
+        self.ascii = self.text.isascii()
         self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
         self.chunks: list[Chunk] = []
 
@@ -131,7 +132,7 @@ class _Splitter:
         bare = body.lstrip()
         at = end - len(bare)
         if start and text[start - 1] != "\n" and first:
-            start = at
+            start = at if self.ascii or is_edge(text, at) else max(start, at - 1)
         else:
             start = max(start, text.rfind("\n", start, at) + 1)
         return start, end - (len(body) - len(body.rstrip()))
