@@ -1,0 +1,141 @@
+"""The pack log's writer: a bounded queue and one thread, so that no request waits for a write."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+
+from chunkprep_store import PackRecord
+
+Write = Callable[[str, Sequence[PackRecord]], None]
+Build = Callable[[], PackRecord]
+
+_PAUSES = (0.05, 0.5, 2.0)  # seconds before each further try of a write that failed
+
+
+class LogWriter:
+    """Writes records in batches of at most `batch`, about every `interval` seconds.
+
+    At most `capacity` records wait; a further one is lost and counted. A record is built by the
+    writing thread, not by the request. Everything waiting is written by `close`, and at exit.
+    """
+
+    def __init__(
+        self,
+        write: Write,
+        *,
+        capacity: int = 1_000,
+        batch: int = 200,
+        interval: float = 0.1,
+        pauses: Sequence[float] = _PAUSES,
+    ) -> None:
+        self._write = write
+        self._capacity = capacity
+        self._batch = batch
+        self._interval = interval
+        self._pauses = pauses
+        self._waiting: deque[tuple[str, Build]] = deque()
+        self._change = threading.Condition()
+        self._queued = 0  # records ever taken
+        self._settled = 0  # of these: written, or lost
+        self._lost = 0
+        self._hurry = 0
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def put(self, collection: str, build: Build) -> bool:
+        """Queue a record; False where it is lost because too many are waiting."""
+        with self._change:
+            if self._closed or self._queued - self._settled >= self._capacity:
+                self._lost += 1
+                return False
+            self._waiting.append((collection, build))
+            self._queued += 1
+            if self._thread is None:
+                self._start()
+            if len(self._waiting) in (1, self._batch):
+                self._change.notify_all()
+        return True
+
+    def take_lost(self) -> int:
+        """Records lost since the last call."""
+        if not self._lost:
+            return 0
+        with self._change:
+            lost, self._lost = self._lost, 0
+        return lost
+
+    def flush(self) -> None:
+        """Wait until everything queued so far is written, or lost."""
+        with self._change:
+            self._hurry += 1
+            self._change.notify_all()
+            target = self._queued
+            self._change.wait_for(lambda: self._settled >= target)
+            self._hurry -= 1
+
+    def close(self) -> None:
+        """Write what is waiting and end the thread. Records that come later are lost."""
+        with self._change:
+            self._closed = True
+            thread, self._thread = self._thread, None
+            self._change.notify_all()
+        if thread is not None:
+            thread.join()
+            atexit.unregister(self.close)
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="chunkprep-log", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+
+    def _run(self) -> None:
+        while batch := self._next():
+            self._write_batch(batch)
+            with self._change:
+                self._settled += len(batch)
+                self._change.notify_all()
+
+    def _next(self) -> list[tuple[str, Build]]:
+        """The next batch, when it is full, or its time has come; nothing once closed and empty."""
+        with self._change:
+            self._change.wait_for(lambda: self._waiting or self._closed)
+            self._change.wait_for(
+                lambda: len(self._waiting) >= self._batch or self._hurry or self._closed,
+                self._interval,
+            )
+            size = min(self._batch, len(self._waiting))
+            return [self._waiting.popleft() for _ in range(size)]
+
+    def _write_batch(self, batch: Sequence[tuple[str, Build]]) -> None:
+        records: dict[str, list[PackRecord]] = defaultdict(list)
+        lost = 0
+        for collection, build in batch:
+            try:
+                records[collection].append(build())
+            except Exception:
+                lost += 1
+        for collection, found in records.items():
+            lost += self._write_all(collection, found)
+        if lost:
+            with self._change:
+                self._lost += lost
+
+    def _write_all(self, collection: str, records: Sequence[PackRecord]) -> int:
+        """Write the records, together or else each by itself; how many were lost."""
+        for pause in self._pauses:
+            if self._tried(collection, records):
+                return 0
+            if not self._closed:
+                time.sleep(pause)
+        return sum(1 for record in records if not self._tried(collection, [record]))
+
+    def _tried(self, collection: str, records: Sequence[PackRecord]) -> bool:
+        try:
+            self._write(collection, records)
+        except Exception:
+            return False
+        return True

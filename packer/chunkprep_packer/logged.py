@@ -1,0 +1,144 @@
+"""Reading the pack log back: the request and the facts as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.model import ChunkRow
+from chunkprep_ingest.template import Template
+from chunkprep_packer.diversity import Cosines, from_text
+from chunkprep_packer.eligibility import Judge
+from chunkprep_packer.facts import Facts
+from chunkprep_packer.pins import dressed_row, unread_text_row
+from chunkprep_packer.request import Candidate, PackOptions, PinText
+from chunkprep_store import PackRecord
+
+_ELIGIBILITY = frozenset(
+    {"superseded", "withdrawn", "draft", "not_yet_valid", "expired", "filtered"}
+)
+
+
+REPLAYABLE = frozenset(
+    {"budget", "min_score", "strategy", "mmr", "mmr_max_similarity", "dedupe", "floor"}
+    | {"truncate", "cut_at", "cut_any_kind", "order", "ordinals", "partial_note"}
+)
+"""Options that a replay may change; the others decide what is eligible, which was logged."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedPin:
+    """A pinned text as logged: `text` is None unless the request allowed it to be kept."""
+
+    name: str
+    text: str | None
+    hash: str
+    tokens: int
+    profile: str
+
+
+class LoggedRequest(PackOptions):
+    """A request as logged: without vectors, and with pinned texts as hash and tokens."""
+
+    candidates: tuple[Candidate, ...]
+    pin_text: tuple[LoggedPin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedPack:
+    """One record of the log, parsed. `result` is `record.py`'s JSON."""
+
+    record: PackRecord
+    request: LoggedRequest
+    result: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, record: PackRecord) -> LoggedPack:
+        """Parse a record."""
+        request = LoggedRequest(**orjson.loads(record.request_json))
+        return cls(record, request, orjson.loads(record.result_json))
+
+    def known_ids(self) -> list[str]:
+        """Every chunk that the decision knew: pins, candidates, what they were forwarded to."""
+        known = [d["chunk_id"] for d in self.result["decisions"] if d["tokens"] is not None]
+        return list(dict.fromkeys([*self.result["pins"], *known]))
+
+    def changed(self, changes: Mapping[str, object]) -> LoggedRequest:
+        """The request under other options. Raises RequestError for an option that is wrong."""
+        foreign = set(changes) - REPLAYABLE
+        if foreign:
+            name = min(foreign)
+            raise RequestError(
+                f"{name}: not an option of a replay; use one of {', '.join(sorted(REPLAYABLE))}",
+                name,
+            )
+        if changes.get("mmr") is not None and self.result["cosines"] is None:
+            raise RequestError(
+                f"mmr: request {self.record.request_id} was packed without diversity, so the log "
+                f"holds no similarities; replay it without mmr",
+                "mmr",
+            )
+        same = {name: getattr(self.request, name) for name in LoggedRequest.model_fields}
+        return LoggedRequest(**{**same, **changes})
+
+    def facts(
+        self,
+        rows: Sequence[ChunkRow],
+        templates: Mapping[str, Template],
+    ) -> Facts:
+        """The facts as logged, over rows whose texts and prices never change.
+
+        `rows` are those of `known_ids()`. Eligibility, forwarding and the moments that an order
+        goes by are the logged ones.
+        """
+        since = self.result["since"]
+        by_id = {
+            row.chunk_id: row._replace(effective_from=since.get(row.chunk_id, row.effective_from))
+            for row in rows
+        }
+        known, successors = dict(by_id), {}
+        for decision in self.result["decisions"]:
+            old = decision["forwarded_from"]
+            if old is not None:
+                successors[old] = by_id[decision["chunk_id"]]
+                known[old] = by_id[decision["chunk_id"]]._replace(chunk_id=old)
+        return Facts(
+            known,
+            self._judge(),
+            successors=successors,
+            pins=[*(by_id[name] for name in self.result["pins"]), *self.pinned_texts(templates)],
+            cosines=self.cosines(),
+        )
+
+    def cosines(self) -> Cosines | None:
+        """The similarities that diversity went by, where it was asked for."""
+        texts = self.result["cosines"]
+        return None if texts is None else from_text(texts, len(self.request.candidates))
+
+    def pinned_texts(self, templates: Mapping[str, Template]) -> list[ChunkRow]:
+        """Rows of the pinned texts at their logged price, with their text where it was logged."""
+        return [_pin_row(pin, at, templates) for at, pin in enumerate(self.request.pin_text)]
+
+    def _judge(self) -> Judge:
+        reasons: dict[str, str | None] = {}
+        for decision in self.result["decisions"]:
+            if decision["forwarded_from"] is not None:
+                reasons.setdefault(decision["forwarded_from"], "superseded")
+            if decision["reason"] != "duplicate_id":
+                reason = decision["reason"]
+                reasons.setdefault(decision["chunk_id"], reason if reason in _ELIGIBILITY else None)
+        return lambda row: reasons.get(row.chunk_id)
+
+
+def _pin_row(pin: LoggedPin, at: int, templates: Mapping[str, Template]) -> ChunkRow:
+    if pin.text is None:
+        return unread_text_row(
+            pin.name, at, tokens=pin.tokens, content_hash=pin.hash, profile=pin.profile
+        )
+    template, text = templates[pin.profile], PinText(pin.text, pin.name)
+    row = dressed_row(text, at, template=template, profile=pin.profile)
+    return row._replace(block_tokens=pin.tokens)

@@ -1,0 +1,152 @@
+"""Packing at request time: one lookup, a pure decision, a join, and a log entry."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Literal, NamedTuple, Self
+from uuid import uuid4
+
+from chunkprep_ingest.model import Moment
+from chunkprep_packer.decide import Plan, decide
+from chunkprep_packer.gather import gather
+from chunkprep_packer.log_writer import LogWriter
+from chunkprep_packer.profiles import CounterOf, Profiles
+from chunkprep_packer.record import Logged, to_record
+from chunkprep_packer.render import render
+from chunkprep_packer.request import PackRequest
+from chunkprep_packer.result import PackResult
+from chunkprep_packer.summary import blocks, decisions, figures, warnings
+from chunkprep_store import Store
+
+LogMode = Literal["background", "sync", "off"]
+
+
+class Packed(NamedTuple):
+    """What packing decided, as values: the plan, its text, its encoding and its moment."""
+
+    plan: Plan
+    text: str
+    encoding: str
+    as_of: Moment
+
+
+class Packer:
+    """Packs retrieved chunks of one store into context windows. Safe to share between threads.
+
+    `log` says how packs are logged: "background" (written by a thread in batches, flushed by
+    `close` and at exit), "sync" (written before `pack` returns) or "off".
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        log: LogMode = "background",
+        clock: Callable[[], Moment] | None = None,
+        counter_of: CounterOf | None = None,
+        owns_store: bool = False,
+    ) -> None:
+        self.store = store
+        self._clock = clock or _now
+        self._owns_store = owns_store
+        self._profiles = Profiles(store, counter_of)
+        self._sync = log == "sync"
+        self._log = None if log == "off" else LogWriter(store.write_packs)
+
+    @classmethod
+    def open(cls, url: str, *, log: LogMode = "background") -> Packer:
+        """A packer over the store at `url`, which must exist at the current schema.
+
+        Raises StoreError and SchemaError.
+        """
+        return cls(Store.open(url, create=False), log=log, owns_store=True)
+
+    def pack(self, request: PackRequest, *, request_id: str | None = None) -> PackResult:
+        """Pack, log, and answer.
+
+        `request_id` (default: a new one) names the pack in the log. Raises RequestError and its
+        kinds (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
+        """
+        packed = self.pack_core(request)
+        name = request_id or uuid4().hex
+        notices = warnings(packed.plan)
+        if self._log is not None and request.log:
+            notices += self._write(packed, request, name, tuple(notices))
+        return to_result(packed, name, notices)
+
+    def pack_core(self, request: PackRequest) -> Packed:
+        """Look up, decide and render, without a log entry and without a result's objects."""
+        at = self._clock() if request.as_of is None else request.as_of
+        facts, encoding, templates = gather(self.store, self._profiles, request, at)
+        plan = decide(request, request.candidates, facts)
+        text = render(
+            plan.blocks(), templates, ordinals=request.ordinals, note=plan.note_tokens > 0
+        )
+        return Packed(plan, text, encoding, at)
+
+    def flush(self) -> None:
+        """Wait until every pack so far is in the log."""
+        if self._log is not None:
+            self._log.flush()
+
+    def close(self) -> None:
+        """Write what is still to be logged, and let go of the store if it is ours."""
+        if self._log is not None:
+            self._log.close()
+        if self._owns_store:
+            self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(
+        self, packed: Packed, request: PackRequest, name: str, notices: tuple[str, ...]
+    ) -> list[str]:
+        """Log the pack; a warning where records were lost since the last one."""
+        assert self._log is not None
+        logged = Logged(
+            name, self._clock(), packed.as_of, packed.encoding, request, packed.plan,
+            packed.text, self._profiles.templates, notices,
+        )  # fmt: skip
+        self._log.put(request.collection, lambda: to_record(logged))
+        if self._sync:
+            self._log.flush()
+        lost = self._log.take_lost()
+        if not lost:
+            return []
+        return [
+            f"log_dropped: {lost} pack log records were lost since the last answer; give the "
+            f"store more room, or log in sync mode"
+        ]
+
+
+def to_result(packed: Packed, request_id: str, notices: list[str]) -> PackResult:
+    """The answer; its parts are ours and right, so they are not validated again."""
+    plan = packed.plan
+    return PackResult.model_construct(
+        request_id=request_id,
+        collection=plan.options.collection,
+        encoding=packed.encoding,
+        slot=plan.options.budget,
+        used_tokens=plan.used_tokens,
+        pinned_tokens=plan.pinned_tokens,
+        text=packed.text,
+        blocks=blocks(plan),
+        decisions=decisions(plan),
+        log=figures(plan),
+        warnings=notices,
+    )
+
+
+def _now() -> Moment:
+    return time.time_ns() // 1000

@@ -1,0 +1,236 @@
+"""What a caller asks for: candidates, a budget and options, checked once and frozen.
+
+The JSON of `PackRequest` is the JSON of the command line and of the HTTP service; every field has
+the name of its command-line option. A bad request raises RequestError: one line, naming the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from unicodedata import normalize
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
+
+from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.lifecycle import iso
+from chunkprep_ingest.metadata import Time
+from chunkprep_ingest.model import BoundaryKind, Moment
+from chunkprep_packer.complaint import complaint
+
+Strategy = Literal["ranked", "stop_at_first_miss", "value_per_token"]
+Dedupe = Literal["none", "exact", "near"]
+Floor = Literal["fit", "always", "off"]
+Truncate = Literal["floor", "any", "never"]
+Order = Literal["rank", "best_last", "edges", "document", "chronological"]
+OnSuperseded = Literal["drop", "forward"]
+
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+MAX_BUDGET = 2**31 - 1
+"""The largest budget (tokens) that the log's columns hold."""
+
+
+def _as_many(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+def _as_stored(text: str) -> str:
+    """Unicode NFC, as keys, tags and labels are stored."""
+    return normalize("NFC", text)
+
+
+Many = Annotated[
+    Sequence[Annotated[str, AfterValidator(_as_stored)]],
+    AfterValidator(tuple),
+    BeforeValidator(_as_many),
+]
+"""Texts; one alone may stand for a list of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk id with the retriever's score (any scale, higher is better).
+
+    `vector` is the chunk's embedding, needed for diversity only.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
+
+    chunk_id: str
+    score: Number
+    vector: Sequence[Number] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PinText:
+    """A text that the caller brings along (an uploaded file, a row): counted then and there.
+
+    `name` becomes its header's label.
+    """
+
+    text: str
+    name: str = "attached"
+
+
+def _as_pin_text(value: object) -> object:
+    return PinText(value) if isinstance(value, str) else value
+
+
+class PackOptions(BaseModel):
+    """Everything about a request except its candidates.
+
+    Tokens: `budget` (the slot: at least 1). Scores: `min_score` in the caller's own scale.
+    Moments: `as_of` (default: now) and `effective_after`, as ISO 8601 or microseconds UTC.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    budget: Annotated[int, Field(ge=1, le=MAX_BUDGET, strict=True)]
+    collection: Annotated[str, Field(min_length=1)] = "default"
+    encoding: str | None = None
+    min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    strategy: Strategy = "ranked"
+    mmr: Share | None = None
+    """Lambda of maximal marginal relevance: 1 is relevance alone, 0 is diversity alone."""
+    mmr_max_similarity: Share = 0.95
+    dedupe: Dedupe = "exact"
+    pin: Many = ()
+    """Chunk ids and document keys, rendered first, in this order."""
+    floor: Floor = "fit"
+    truncate: Truncate = "floor"
+    cut_at: BoundaryKind = "code_block"
+    """The weakest boundary kind that a cut may use."""
+    cut_any_kind: bool = False
+    """Whether chunks that are not truncatable (tables, code) may be cut too."""
+    order: Order = "rank"
+    on_superseded: OnSuperseded = "drop"
+    as_of: Time = None
+    source: Many = ()
+    """Globs over a chunk's source or document key; one must match."""
+    tag: Many = ()
+    """Tags; a chunk needs one of them."""
+    access: Many = ()
+    """The caller's access labels; a chunk with labels needs one of them."""
+    min_authority: int | None = None
+    effective_after: Time = None
+    ordinals: bool = False
+    partial_note: bool = False
+    log: bool = True
+    log_pinned_text: bool = False
+    """Whether the pack log may hold the pinned texts themselves (else hash and token count)."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None:
+            """Check the values. Raises RequestError naming the field."""
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise complaint(error, type(self).model_fields) from error
+
+    @field_validator("as_of", "effective_after")
+    @classmethod
+    def _check_moment(cls, value: Moment | None) -> Moment | None:
+        try:
+            iso(value)
+        except OverflowError as error:
+            raise ValueError(f"{value} microseconds are beyond the year 9999") from error
+        return value
+
+    @field_serializer("as_of", "effective_after")
+    def _moment_text(self, value: Moment | None) -> str | None:
+        return iso(value)
+
+
+class PackRequest(PackOptions):
+    """A request: options, candidates in any order, texts to pin, and the query's vector."""
+
+    candidates: Annotated[Sequence[Candidate], AfterValidator(tuple)]
+    pin_text: Annotated[
+        Sequence[Annotated[PinText, BeforeValidator(_as_pin_text)]], AfterValidator(tuple)
+    ] = ()
+    """Texts that are not in the store, rendered after `pin`."""
+    query_vector: Annotated[Sequence[Number], AfterValidator(tuple)] | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_storable("collection", self.collection)
+        for at, pin in enumerate(self.pin):
+            _check_storable(f"pin[{at}]", pin)
+        _check_candidates(self.candidates)
+        _check_vectors(self)
+        return self
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> PackRequest:
+        """The request in a JSON object. Raises RequestError for anything else."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise complaint(error, cls.model_fields) from error
+
+
+def _check_storable(field: str, text: str) -> None:
+    """Refuse texts that no database can hold (NUL, lone surrogates) before they reach one."""
+    if not text or "\x00" in text or not _encodable(text):
+        raise RequestError(f"{field}: {text!r} names nothing that can be stored", field)
+
+
+def _encodable(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _check_candidates(candidates: Sequence[Candidate]) -> None:
+    for at, candidate in enumerate(candidates):
+        name = candidate.chunk_id
+        if not isinstance(name, str) or not name.isprintable() or not name:
+            raise RequestError(
+                f"candidates[{at}].chunk_id: must be a printable text, not {name!r}",
+                "candidates.chunk_id",
+            )
+        score = candidate.score
+        if isinstance(score, (str, bytes, bool)) or score is None or not isfinite(score):
+            raise RequestError(
+                f"candidates[{at}].score: must be a finite number, not {score!r}; leave out what "
+                f"the retriever could not score",
+                "candidates.score",
+            )
+
+
+def _check_vectors(request: PackRequest) -> None:
+    lengths = [
+        (f"candidates[{at}].vector", None if c.vector is None else len(c.vector))
+        for at, c in enumerate(request.candidates)
+    ]
+    if request.mmr is not None:
+        without = next((name for name, length in lengths if not length), None)
+        if without is not None:
+            raise RequestError(
+                f"{without}: mmr needs the vector of every candidate; add it, or leave mmr out",
+                "candidates.vector",
+            )
+    if request.query_vector is not None:
+        lengths.insert(0, ("query_vector", len(request.query_vector)))
+    known = [(name, length) for name, length in lengths if length is not None]
+    for name, length in known[1:]:
+        if length != known[0][1]:
+            raise RequestError(
+                f"{name}: {length} numbers, where {known[0][0]} has {known[0][1]}; take all "
+                f"vectors from one embedding model",
+                "query_vector" if name == "query_vector" else "candidates.vector",
+            )

@@ -1,0 +1,94 @@
+"""A request is checked when it is made: one line, naming the field."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.lifecycle import moment
+from chunkprep_packer import Candidate, PackRequest, PackResult, PinText, pack
+
+
+def test_its_json_is_read_back_as_it_was() -> None:
+    values: dict[str, Any] = {
+        "budget": 100,
+        "candidates": [
+            Candidate("a", 0.5, [1, 2.5]),
+            {"chunk_id": "b", "score": 1, "vector": [0, 1]},
+        ],
+        "query_vector": [1, 0],
+        "as_of": "2026-03-01T09:00:00.000001+01:00",
+        "pin": "policies/refund.md",
+        "pin_text": ["uploaded", {"text": "row", "name": "table"}],
+        "tag": ["hr"],
+        "mmr": 0.7,
+    }
+    request = PackRequest(**values)
+    assert request.as_of == moment("2026-03-01T08:00:00.000001")
+    assert request.pin == ("policies/refund.md",)
+    assert request.pin_text == (PinText("uploaded"), PinText("row", "table"))
+    assert PackRequest.from_json(request.model_dump_json()) == request
+
+
+def test_what_search_prints_beside_id_and_score_does_not_matter() -> None:
+    line = {"chunk_id": "a", "score": 0.5, "document": "x.md", "ordinal": 3}
+    request = PackRequest.from_json(json.dumps({"budget": 1, "candidates": [line]}))
+    assert request.candidates == (Candidate("a", 0.5),)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"budget": 0}, "budget: must be at least 1, not 0"),
+        ({"budget": None}, "budget: input should be a valid integer, not None"),
+        ({"budget": 2**31}, "budget: must be at most 2147483647, not 2147483648"),
+        ({"as_of": 10**30}, "as_of: 1000000000000000000000000000000 microseconds are beyond"),
+        ({"stratgy": "ranked"}, "stratgy: unknown option; did you mean strategy?"),
+        ({"zzz": 1}, "zzz: unknown option"),
+        ({"strategy": "best"}, "strategy: must be one of 'ranked', 'stop_at_first_miss' or"),
+        ({"order": "random"}, "order: must be one of 'rank', 'best_last', 'edges', 'document'"),
+        ({"cut_at": "word"}, "cut_at: must be one of 'heading', 'paragraph', 'list_item'"),
+        ({"as_of": "yesterday"}, "as_of: 'yesterday' is no time"),
+        ({"min_score": float("nan")}, "min_score: must be a finite number, not nan"),
+        ({"mmr_max_similarity": 2}, "mmr_max_similarity: must be at most 1.0, not 2"),
+        ({"candidates": None}, "candidates: input should be an instance of Sequence, not None"),
+        ({"candidates": [{"chunk_id": "a"}]}, "candidates[0].score: is missing"),
+        ({"candidates": [{"chunk_id": "a", "score": None}]}, "candidates[0].score: input should"),
+        ({"candidates": [Candidate("", 0.5)]}, "candidates[0].chunk_id: must be a printable text"),
+        ({"candidates": [Candidate("a\x00", 0.5)]}, "candidates[0].chunk_id: must be a printable"),
+        ({"pin": ["\ud800"]}, "pin[0]: '\\ud800' names nothing that can be stored"),
+        ({"collection": ""}, "collection: string should have at least 1 character, not ''"),
+    ],
+)
+def test_a_bad_value_is_one_line_that_names_the_field(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        PackRequest(**{"budget": 100, "candidates": [], **values})
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+    assert caught.value.field is not None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"budget": 5, "candidates": 3}'])
+def test_what_is_no_request_is_refused(text: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        PackRequest.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_nan_in_json_is_refused() -> None:
+    with pytest.raises(RequestError, match=r"candidates\[0\]\.score: must be a finite number"):
+        PackRequest.from_json('{"budget": 5, "candidates": [{"chunk_id": "a", "score": NaN}]}')
+
+
+def test_request_and_result_describe_themselves_for_openapi() -> None:
+    schema = PackRequest.model_json_schema()
+    assert schema["required"] == ["budget", "candidates"]
+    assert set(PackResult.model_json_schema()["properties"]) == set(PackResult.model_fields)
+
+
+def test_a_result_is_read_back_as_it_was() -> None:
+    result = pack([("a", 0.5, 10), ("b", 0.4, 20)], 15)
+    assert PackResult.model_validate_json(result.model_dump_json()) == result
