@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from string import ascii_uppercase
 
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.decode import decode

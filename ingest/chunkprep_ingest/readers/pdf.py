@@ -15,7 +15,7 @@ from chunkprep_ingest.readers.pdf_lines import Line, page_lines
 from chunkprep_ingest.readers.writing import TextWriter
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage  # type: ignore[import-untyped]
+    from pypdfium2 import PdfDocument, PdfPage
 
 _VERSION = "1"
 _SIGNATURE = b"%PDF-"

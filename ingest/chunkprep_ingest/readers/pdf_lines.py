@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage  # type: ignore[import-untyped]
+    from pypdfium2 import PdfPage
 
 _LINE_ENDS = frozenset("\r\n")
 _HYPHEN = "\x02"  # pdfium's sign for a hyphen that a line break put into a word

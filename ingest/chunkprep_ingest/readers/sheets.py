@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.errors import ReadError
@@ -27,7 +27,7 @@ from chunkprep_ingest.readers.tables import markdown_table
 from chunkprep_ingest.readers.writing import Found, TextWriter
 
 if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped]
+    from openpyxl.worksheet.worksheet import Worksheet
 
 _RULES = "1"
 _MAIN = "xl/workbook.xml"
@@ -113,7 +113,7 @@ def _markup(sheets: Sequence[tuple[str, Rows]], name: str) -> dict[int, str]:
 
 
 def _guarded(sheets: Sequence[tuple[str, Rows]]) -> bytes:
-    from openpyxl import Workbook  # type: ignore[import-untyped]
+    from openpyxl import Workbook
 
     book = Workbook(write_only=True)
     for at, (_, rows) in enumerate(sheets, start=1):
@@ -212,7 +212,7 @@ def _parts(package: Package) -> list[str]:
 
 def _merged(package: Package, sheet: Any) -> dict[tuple[int, int], Any]:
     """Row and column of every covered cell, with those of the cell whose text it shows."""
-    from openpyxl.utils.cell import range_boundaries  # type: ignore[import-untyped]
+    from openpyxl.utils.cell import range_boundaries
 
     part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
     covering: dict[tuple[int, int], Any] = {}
