@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.e2e.conftest import ROOT, SAMPLES, Cli
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
