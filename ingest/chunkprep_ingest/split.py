@@ -250,10 +250,10 @@ class _Splitter:
     def _kind(self, first: int, last: int, start: int, end: int) -> ChunkKind:
         """Table or code where more than half of the characters are, else prose."""
         pieces = self.pieces
-        low, high = pieces.element[first], pieces.element[last - 1]
         if not self.has_blocks:
             return "prose"
-        elements = pieces.elements[low : high + 1]
+        stop = pieces.element[last] + 1 if last < len(pieces) else len(pieces.elements)
+        elements = pieces.elements[pieces.element[first] : stop]
         for kind in ("table", "code"):
             share = sum(_overlap(e, start, end) for e in elements if e.kind == kind)
             if share * 2 > end - start:
