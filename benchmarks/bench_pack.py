@@ -69,7 +69,9 @@ def steps_of(
     """What one round measures, over the candidates `names`."""
     count = tiktoken_counter("o200k_base").count
     request = PackRequest(budget=BUDGET, candidates=[Candidate(n, dice.random()) for n in names])
-    rows = {row[0]: ChunkRow._make(row) for row in fetch(names)}  # reads the pages once
+    rows = {row[0]: ChunkRow._make(row) for row in fetch(names)}
+    for packer in (quiet, logging):  # every connection has met these pages once
+        packer.store.lookup("default", names, at=1)
     facts = Facts(rows, judge_at(request, 1))
     texts = [row.header + row.text for row in rows.values()]
     positions, costs = range(len(names)), [rows[name].block_tokens for name in names]
