@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from chunkprep_ingest.model import Element
 
 MAX_HASHES = 6
 """Markdown knows six heading levels; deeper ones are written with six hashes."""
 
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
-_ATX = re.compile(r"^[ \t]*#{1,6}(?=[ \t]|$)[ \t]*")
-_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_ATX = re.compile(r"#{1,6}(?: |$)")
+_CLOSING = re.compile(r"(?:^| )#+$")
 _UNDERLINE = re.compile(r"^[ \t]*(?:=+|-+)[ \t]*$")
 
 
@@ -26,11 +29,19 @@ def heading_name(text: str) -> str:
     if len(lines) > 1 and _UNDERLINE.match(lines[-1]):
         name = " ".join(lines[:-1])
     else:
-        name = " ".join(lines)
+        name = " ".join(" ".join(lines).split())
         opened = _ATX.match(name)
         if opened:
             name = _CLOSING.sub("", name[opened.end() :])
     return " ".join(name.split())
+
+
+def first_heading(text: str, elements: Iterable[Element]) -> str | None:
+    """The name of the first heading of level 1, which is what a document calls itself."""
+    for element in elements:
+        if element.kind == "title" and element.depth == 1:
+            return heading_name(text[element.start : element.end]) or None
+    return None
 
 
 def heading_text(name: str, depth: int) -> str:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from chunkprep_ingest.errors import ChunkprepError
-from chunkprep_ingest.model import Moment, Status
+from chunkprep_ingest.model import Moment
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

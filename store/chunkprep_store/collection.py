@@ -121,6 +121,14 @@ def primary_profile(connection: sa.Connection, collection: str) -> StoredProfile
     return get_profile(connection, fingerprint)
 
 
+def primary_policy(connection: sa.Connection, collection: str) -> Policy | None:
+    """The policy that the collection's chunks are made with, where it was put."""
+    fingerprint = connection.execute(
+        sa.select(collections.c.policy).where(collections.c.name == collection)
+    ).scalar()
+    return None if fingerprint is None else get_policy(connection, fingerprint)
+
+
 def put_policy(connection: sa.Connection, policy: Policy) -> None:
     """Keep a policy; nothing happens when it is there."""
     settings = json.dumps(asdict(policy), sort_keys=True)

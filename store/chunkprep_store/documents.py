@@ -44,6 +44,7 @@ class KnownDocument:
     uri: str | None = None
     etag: str | None = None
     title: str | None = None
+    chunks: int = 0
     whole: bool = True
     erased: bool = False
     failed_hash: str | None = None
@@ -156,6 +157,7 @@ def _known(row: sa.Row[Any]) -> KnownDocument:
         uri=row.uri,
         etag=row.etag,
         title=row.title,
+        chunks=row.chunks,
         whole=bool(row.whole) or row.pruned_at is not None,
         erased=row.erased_at is not None,
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, TypeVar
 
 import sqlalchemy as sa
 
+from chunkprep_ingest.errors import StoreError
 from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument, PreparedVersion
 from chunkprep_ingest.policy import Policy
 from chunkprep_store import (
@@ -87,6 +88,10 @@ class Store:
         """
         database = Database(url)
         try:
+            if database.fresh and create is False:
+                raise StoreError(
+                    f"there is no store at {url}; ingest something first, or check --store"
+                )
             empty = database.fresh or (create is True and _schema.state(database).current is None)
             if empty and create is not False:
                 _schema.upgrade(database)
@@ -165,6 +170,11 @@ class Store:
         """The policy with this fingerprint, where it was put."""
         with self.database.snapshot() as connection:
             return _collection.get_policy(connection, fingerprint)
+
+    def primary_policy(self, collection: str) -> Policy | None:
+        """The policy that the collection's chunks are made with, where it was put."""
+        with self.database.snapshot() as connection:
+            return _collection.primary_policy(connection, collection)
 
     def put_policy(self, policy: Policy) -> None:
         """Keep a policy, so that the audit knows its cap."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from chunkprep_ingest.decode import decode
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.front_matter import split_front_matter
-from chunkprep_ingest.headings import heading_name
+from chunkprep_ingest.headings import first_heading
 from chunkprep_ingest.model import Element, ElementKind, ParsedDocument
 from chunkprep_ingest.readers.options import ReadOptions
 from chunkprep_ingest.readers.spans import Block, keep, to_characters
@@ -62,7 +62,7 @@ def read_markdown(data: bytes, name: str, options: ReadOptions) -> ParsedDocumen
         text=text,
         elements=elements,
         reader=fingerprint(),
-        title=_title(text, elements),
+        title=first_heading(text, elements),
         metadata=metadata,
         warnings=elision_warning(elided),
     )
@@ -94,13 +94,6 @@ def _parser() -> Markdown:
     from pyromark import Markdown, Options
 
     return Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES)
-
-
-def _title(text: str, elements: tuple[Element, ...]) -> str | None:
-    for element in elements:
-        if element.kind == "title" and element.depth == 1:
-            return heading_name(text[element.start : element.end]) or None
-    return None
 
 
 def _blocks(source: str, data: bytes) -> list[Block]:

@@ -15,15 +15,15 @@ class ReadOptions:
 
     `fallback_encoding` is tried where a text file is not UTF-8. A file over `max_bytes`, or an
     archive that would expand to more than `max_expanded_bytes` or holds more than `max_members`
-    files, fails as too_large before it is parsed. `boilerplate` keeps navigation and repeated
-    page headers and footers in the text; they are left out and counted otherwise.
+    files, fails as too_large before it is parsed. Without `keep_boilerplate`, navigation and
+    repeated page headers and footers are left out of the text, and counted.
     """
 
     fallback_encoding: str | None = None
     max_bytes: int = 256 * MEBIBYTE
     max_expanded_bytes: int = 512 * MEBIBYTE
     max_members: int = 20_000
-    boilerplate: bool = False
+    keep_boilerplate: bool = True
 
     def __post_init__(self) -> None:
         """Refuse sizes that would let nothing through."""

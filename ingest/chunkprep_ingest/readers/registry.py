@@ -25,8 +25,18 @@ class Reader(NamedTuple):
 
 _READERS: dict[str, Reader] = {
     "markdown": Reader("markdown", "read_markdown", (".md", ".markdown", ".mdown", ".mkd")),
+    "html": Reader("html", "read_html", (".html", ".htm", ".xhtml")),
+    "docx": Reader("docx", "read_docx", (".docx",)),
+    "pptx": Reader("slides", "read_pptx", (".pptx",)),
+    "xlsx": Reader("sheets", "read_xlsx", (".xlsx",)),
+    "pdf": Reader("pdf", "read_pdf", (".pdf",)),
+    "eml": Reader("mail", "read_eml", (".eml",)),
+    "csv": Reader("delimited", "read_csv", (".csv",)),
+    "tsv": Reader("delimited", "read_tsv", (".tsv", ".tab")),
     "text": Reader("plaintext", "read_text", (".txt", ".text", ".log")),
 }
+
+_OLD_OFFICE = {".doc": ".docx", ".dot": ".docx", ".ppt": ".pptx", ".pps": ".pptx", ".xls": ".xlsx"}
 
 SUPPORTED: Mapping[str, str] = MappingProxyType(
     {suffix: name for name, reader in _READERS.items() for suffix in reader.suffixes}
@@ -51,7 +61,8 @@ def reader_name(name: str) -> str:
     suffix = suffix_of(name)
     if suffix not in SUPPORTED:
         kind = f"{suffix} files" if suffix else "files without a suffix"
-        raise ReadError("unsupported_type", f"{name}: no reader for {kind}")
+        remedy = f"save it as {_OLD_OFFICE[suffix]}" if suffix in _OLD_OFFICE else None
+        raise ReadError("unsupported_type", f"{name}: no reader for {kind}", remedy)
     return SUPPORTED[suffix]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given
+import re
+
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import ParsedDocument
-from chunkprep_ingest.readers import read
+from chunkprep_ingest.readers import SUPPORTED, read
 from chunkprep_ingest.readers.markdown import parse
+from chunkprep_ingest.readers.tables import markdown_table
 
 PIECES = [
     "# ", "## a ##", "- ", "  - x", "1. ", "> ", ">", "```", "~~~", "````js", "    ", "\t", "\n",
@@ -65,3 +68,43 @@ def read_or_refuse(data: bytes, name: str) -> ParsedDocument | ReadError:
         return read(data, name)
     except ReadError as error:
         return error
+
+
+TAGS = [
+    "p", "div", "h1", "h2", "ul", "ol", "li", "table", "tr", "td", "th", "pre", "code", "b", "br",
+    "a", "details", "summary", "label", "form", "blockquote", "nav", "title", "body", "x-y", "dl",
+    "dd", "button", "img", "select", "option", "caption", "thead",
+]  # fmt: skip
+html_pieces = st.one_of(
+    st.sampled_from([f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS]),
+    st.sampled_from(["word ", "食べ物 ", "a&amp;b ", "\n", "| ", "```\n", " - x ", "\u00a0"]),
+)
+
+
+@given(st.lists(html_pieces, max_size=40).map("".join))
+def test_any_html_is_read_whole_or_is_empty(source: str) -> None:
+    document = read_or_refuse(source.encode(), "a.html")
+    if isinstance(document, ReadError):
+        assert document.code == "empty"
+    else:
+        assert_whole(document)
+        assert document.coverage == 1.0, document.missing
+
+
+@given(st.lists(st.lists(st.text(max_size=6), max_size=4), max_size=6))
+def test_a_table_is_one_line_a_row_with_as_many_cells_each(rows: list[list[str]]) -> None:
+    table = markdown_table(rows)
+    lines = table.split("\n") if table else []
+    assert len(lines) in (0, 1 + sum(any(cell.split() for cell in row) for row in rows))
+    cells = {len(re.sub(r"\\\|", "", line).split("|")) for line in lines}
+    assert len(cells) <= 1
+
+
+@settings(deadline=None)  # the first office file imports unstructured
+@given(st.binary(max_size=300), st.sampled_from(sorted(SUPPORTED)))
+def test_random_bytes_under_any_suffix_are_read_or_refused_by_name(
+    data: bytes, suffix: str
+) -> None:
+    document = read_or_refuse(data, f"a{suffix}")
+    if not isinstance(document, ReadError):
+        assert_whole(document)

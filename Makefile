@@ -1,0 +1,52 @@
+# Two commands do everything, set-up included: `make demo` and `make test`.
+# Needed: Python 3.11 or newer, make, and a package registry that pip can reach.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test setup lint types tests torture samples clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile
+
+demo: $(READY) ## run the main job on the sample documents, into ./demo
+	@$(BIN)/chunkprep demo
+
+test: lint types tests ## everything that has to pass: style, layers, types, tests
+
+setup: $(READY) ## make .venv with everything pinned in requirements.lock
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+tests: $(READY)
+	$(BIN)/pytest
+
+torture: $(READY) ## kill, crowd and audit the store on both databases; prints what held
+	$(BIN)/python benchmarks/torture.py
+
+samples: $(READY) ## make the binary sample documents again
+	$(BIN)/python benchmarks/make_samples.py samples
+
+clean: ## remove .venv, caches and the demo's folder
+	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+# A name on the PATH may be a shim for a Python that is not there: only running it tells.
+$(READY): requirements.lock pyproject.toml
+	@python=; for each in python3.13 python3.12 python3.11 python3 python; do \
+	  if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then python=$$each; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then echo "make: no Python 3.11 or newer found; install one and run make again" >&2; exit 2; fi; \
+	if [ ! -x $(BIN)/python ]; then echo "making $(VENV) with $$python" >&2; $$python -m venv --clear $(VENV); fi
+	@echo "installing what requirements.lock pins (once; some minutes)" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)

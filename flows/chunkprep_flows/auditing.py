@@ -1,0 +1,70 @@
+"""The audit with what only this layer knows: source files, index files, the tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.ids import bytes_hash
+from chunkprep_ingest.model import Moment
+from chunkprep_ingest.sources import Listing, list_sources
+from chunkprep_ingest.tokens import tiktoken_counter
+from chunkprep_store import Finding, Sources, Store
+
+Recount = Literal["all"] | int | None
+
+
+def findings(
+    store: Store,
+    collection: str,
+    *,
+    now: Moment,
+    sources: Sequence[str] = (),
+    index_ids: Path | None = None,
+    recount: Recount = None,
+    checks: Sequence[str] = (),
+) -> Iterator[Finding]:
+    """Every finding of the audit. `recount`: "all" chunks, or about so many."""
+    return store.audit(
+        collection,
+        now=now,
+        checks=checks or None,
+        recount=recount,
+        counters=tiktoken_counter if recount is not None else None,
+        sources=source_state(store, collection, list_sources(sources)) if sources else None,
+        index_ids=None if index_ids is None else read_ids(index_ids),
+    )
+
+
+def source_state(store: Store, collection: str, listing: Listing) -> Sources:
+    """The hash of each listed file's bytes now; None for what cannot be read or was not listed.
+
+    A document from outside the folders listed is none of the listing's business; where a path
+    could not be listed, a document that was not found may still be there.
+    """
+    roots = tuple(root.absolute().as_uri().rstrip("/") + "/" for root in listing.roots)
+    hashes: dict[str, str | None] = {item.key: None for item in listing.unreadable}
+    for info in store.documents(collection):
+        if not listing.complete or not info.uri.startswith(roots):
+            hashes[info.document] = None
+    for file in listing.files:
+        hashes[file.key] = _hash(file.path)
+    return Sources(hashes)
+
+
+def _hash(path: Path) -> str | None:
+    try:
+        return bytes_hash(path.read_bytes())
+    except OSError:
+        return None
+
+
+def read_ids(path: Path) -> frozenset[str]:
+    """The chunk ids in a file, one a line. Raises ReadError where it is no text."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReadError("unreadable", f"{path}: {error}") from error
+    return frozenset(line.strip() for line in lines if line.strip())

@@ -1,0 +1,149 @@
+"""One batch of documents: read, split and price, write. What every runner calls.
+
+Each document is one transaction, and fails alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chunkprep_flows.gathering import read_bytes
+from chunkprep_flows.ingest_report import DocumentOutcome, failed
+from chunkprep_flows.opened import now
+from chunkprep_flows.plan import Work
+from chunkprep_flows.recipe import Recipe
+from chunkprep_flows.source_metadata import SourceMetadata
+from chunkprep_ingest.errors import NotFoundError, ReadError
+from chunkprep_ingest.ids import bytes_hash
+from chunkprep_ingest.model import PreparedVersion
+from chunkprep_ingest.prepare import prepare_version
+from chunkprep_ingest.readers import ReadOptions, read
+from chunkprep_store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOrder:
+    """What a batch needs besides its documents; it travels to other threads and processes."""
+
+    store: str
+    collection: str
+    run_id: str
+    recipe: Recipe
+    fallback_encoding: str | None
+    metadata: str | None
+    dry_run: bool
+
+
+def run_batch(
+    order: BatchOrder,
+    batch: Sequence[Work],
+    stop_asked: Callable[[], bool],
+    store: Store | None = None,
+) -> list[DocumentOutcome]:
+    """Ingest the documents one by one; those not begun when a stop is asked for are left out.
+
+    Opens the store unless the caller's own is given.
+    """
+    if store is None:
+        with Store.open(order.store, create=False) as opened:
+            return run_batch(order, batch, stop_asked, opened)
+    bench = Bench(order, store)
+    return [bench.ingest(work) for work in batch if not stop_asked()]
+
+
+class Bench:
+    """One worker's tools: made once per batch, from the order."""
+
+    def __init__(self, order: BatchOrder, store: Store) -> None:
+        self.order = order
+        self.store = store
+        self.profile = order.recipe.profile()
+        self.counter = order.recipe.counter()
+        self.metadata = SourceMetadata(order.metadata, order.fallback_encoding)
+        self.options = ReadOptions(fallback_encoding=order.fallback_encoding)
+
+    def ingest(self, work: Work) -> DocumentOutcome:
+        """Read, prepare and write one document, or record why not."""
+        data_hash = None
+        try:
+            data = read_bytes(work.path)
+            data_hash = bytes_hash(data)
+            prepared = self.prepare(work, data, data_hash)
+            if self.order.dry_run:
+                return foreseen(prepared, self.store, self.order.collection)
+            return self.write(prepared)
+        except ReadError as error:
+            return self.fail(work, error, data_hash)
+        except MemoryError:
+            told = ReadError("out_of_memory", f"{work.document}: reading took too much memory")
+            return self.fail(work, told, data_hash)
+
+    def prepare(self, work: Work, data: bytes, data_hash: str) -> PreparedVersion:
+        """Everything that the store writes. Raises ReadError."""
+        parsed = read(data, work.document, self.options)
+        return prepare_version(
+            parsed,
+            document=work.document,
+            uri=work.uri,
+            data_hash=data_hash,
+            metadata=self.metadata.of(work, parsed.metadata),
+            policy=self.order.recipe.policy,
+            profile=self.profile,
+            counter=self.counter,
+        )
+
+    def write(self, prepared: PreparedVersion) -> DocumentOutcome:
+        """Store the version; coverage below the threshold becomes a warning."""
+        order = self.order
+        done = self.store.write_version(order.collection, prepared, now=now(), run_id=order.run_id)
+        return DocumentOutcome(
+            document=done.document,
+            version=done.version or None,
+            outcome=done.outcome,
+            chunks=len(prepared.chunks) if done.chunks == 0 else done.chunks,
+            coverage=prepared.parsed.coverage,
+            warnings=prepared.parsed.warnings,
+            written=done.chunks,
+            tokens=done.tokens,
+        )
+
+    def fail(self, work: Work, error: ReadError, data_hash: str | None) -> DocumentOutcome:
+        """Record the failure; the last good version stays in force."""
+        if not self.order.dry_run:
+            self.store.record_failure(
+                self.order.collection,
+                work.document,
+                uri=work.uri,
+                code=error.code,
+                message=error.detail,
+                remedy=error.remedy,
+                now=now(),
+                bytes_hash=data_hash,
+                run_id=self.order.run_id,
+            )
+        return failed(work.document, error)
+
+
+def foreseen(prepared: PreparedVersion, store: Store, collection: str) -> DocumentOutcome:
+    """What writing would do. `tokens` are those of chunks whose content is not stored yet."""
+    try:
+        there = store.chunks(collection, prepared.document)
+    except NotFoundError:
+        there = []
+    stored = {row.content_hash for row in there}
+    fresh = [c for c in prepared.chunks if c.content_hash not in stored]
+    known = store.known(collection, [prepared.document]).get(prepared.document)
+    same = known is not None and known.content_hash == prepared.content_hash
+    same = same and known is not None and known.fingerprints == prepared.fingerprints
+    version = known.version if known is not None else None
+    return DocumentOutcome(
+        document=prepared.document,
+        version=version if same else (version or 0) + 1,
+        outcome="metadata_only" if same else "updated" if version else "new",
+        chunks=len(prepared.chunks),
+        coverage=prepared.parsed.coverage,
+        warnings=prepared.parsed.warnings,
+        written=0 if same else len(prepared.chunks),
+        tokens=0 if same else sum(c.block_tokens for c in fresh),
+    )

@@ -1,0 +1,35 @@
+"""failures: what could not be ingested, and why."""
+
+from __future__ import annotations
+
+import click
+
+from chunkprep_flows.console import print_records, talk
+from chunkprep_flows.opened import opened
+from chunkprep_flows.options import command, json_option, option, store_options
+from chunkprep_flows.records import failure_record
+
+COLUMNS = ("document", "code", "attempts", "last_at", "message", "remedy")
+
+
+@command(example="chunkprep failures --retry")
+@option("--retry", is_flag=True, help="Try each of them again, without Prefect.")
+@store_options
+@json_option
+@click.pass_context
+def failures(ctx: click.Context, retry: bool, store: str, collection: str, as_json: bool) -> None:
+    """List the documents whose last ingest failed. Exit 1 if there are some."""
+    if retry:
+        from chunkprep_flows.progress import shown_progress
+        from chunkprep_flows.retrying import retry_failures
+
+        with shown_progress() as progress:
+            for report in retry_failures(store, collection, progress):
+                talk(report.headline)
+    with opened(store) as source:
+        records = [failure_record(failure) for failure in source.failures(collection)]
+    if records or as_json:
+        print_records(records, COLUMNS, as_json=as_json, right=("attempts",))
+    if not records:
+        talk("no failures")
+    ctx.exit(1 if records else 0)

@@ -1,0 +1,93 @@
+"""ingest: from files to chunks in the store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from chunkprep_flows.console import print_json, print_table, talk
+from chunkprep_flows.ingest_report import IngestReport
+from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.options import command, json_option, option, stacked, store_options
+
+COLUMNS = ("document", "outcome", "version", "chunks", "coverage", "note")
+NUMBERS = ("version", "chunks", "coverage")
+
+source_options = stacked(
+    option("--cap", type=int, metavar="N", help="Most tokens of a block (new collection: 512)."),
+    option("--encoding", metavar="NAME", help="The tokenizer (new collection: o200k_base)."),
+    option("--template", metavar="NAME|FILE",
+           help="Header and delimiter (new collection: markdown): xml, plain, or a JSON file."),
+    option("--include", multiple=True, metavar="GLOB", help="Only files that match; repeatable."),
+    option("--exclude", multiple=True, metavar="GLOB", help="No files that match; repeatable."),
+    option("--metadata", type=click.Path(exists=True, dir_okay=False),
+           help="Rules for all sources, as in chunkprep.yaml."),
+    option("--fallback-encoding", metavar="NAME", help="For text files that are not UTF-8."),
+    option("--sync", is_flag=True, help="Also withdraw documents that are gone."),
+    option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw many at once."),
+    option("--workers", type=click.IntRange(1, 256), default=1, metavar="N",
+           help="Batches at a time."),
+    option("--runner", type=click.Choice(["thread", "process", "dask"]), default="thread",
+           help="What the workers are."),
+    option("--dask-address", metavar="ADDR", help="A running Dask scheduler."),
+)  # fmt: skip
+"""What `ingest` and `schedule` have in common."""
+
+
+@command(example='chunkprep ingest docs/ --exclude "drafts/**" --cap 400')
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@source_options
+@option("--dry-run", is_flag=True, help="Only say what would change.")
+@option("--retry", is_flag=True, help="Try again what failed three times.")
+@option("--direct", is_flag=True, help="Without Prefect.")
+@store_options
+@json_option
+@click.pass_context
+def ingest(
+    ctx: click.Context, /, sources: tuple[str, ...], direct: bool, as_json: bool, **options: Any
+) -> None:
+    """Ingest files, folders and globs: read, split, price, store.
+
+    What has not changed is left alone; a changed document gets a new version. Exit 1 when a
+    document failed: the others are ingested, and `chunkprep failures` lists it until it is fixed.
+    """
+    settings = IngestSettings(sources=sources, **options)
+    report = run(settings, direct=direct, verbose=ctx.obj["verbose"])
+    if as_json:
+        print_json(report)
+    else:
+        show(report)
+    ctx.exit(1 if report.trouble else 0)
+
+
+def run(settings: IngestSettings, *, direct: bool, verbose: bool) -> IngestReport:
+    """The run, by Prefect or without."""
+    from chunkprep_flows.runner import run_directly, run_flow
+
+    return run_directly(settings) if direct else run_flow(settings, verbose=verbose)
+
+
+def show(report: IngestReport) -> None:
+    """What changed as a table on stdout, the sum and each failure's remedy on stderr."""
+    told = [o for o in report.documents if o.outcome != "unchanged"]
+    rows = [
+        (o.document, o.outcome, o.version, o.chunks or None, o.coverage,
+         o.error["code"] if o.error else "; ".join(o.warnings))
+        for o in told
+    ]  # fmt: skip
+    if rows:
+        print_table(COLUMNS, rows, right=NUMBERS)
+    for outcome in told:
+        if outcome.error is not None:
+            error = outcome.error
+            talk(f"{outcome.document}: {error['code']}: {error['message']}; {error['remedy']}")
+    for warning in report.warnings:
+        talk(f"warning: {warning}")
+    verb = "would write" if report.dry_run else "wrote"
+    talk(
+        f"{report.headline}; {verb} {report.chunks_written} chunks, {report.tokens_written:,} "
+        f"tokens, in {report.seconds:.1f} s"
+    )
+    if report.stopped:
+        talk("stopped before the end; run the same command again to continue")

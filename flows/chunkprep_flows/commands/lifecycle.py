@@ -1,0 +1,120 @@
+"""supersede, withdraw, restore, set, erase: decisions about documents, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from chunkprep_flows.console import print_json, talk
+from chunkprep_flows.opened import now, opened
+from chunkprep_flows.options import command, json_option, option, store_options
+
+reason_option = option("--reason", metavar="TEXT", help="Why; kept with the change.")
+
+
+def done(as_json: bool, message: str, **facts: object) -> None:
+    """Say what was done: a line of talk, or a JSON object."""
+    if as_json:
+        print_json(facts)
+    else:
+        talk(message)
+
+
+@command(example="chunkprep supersede policies/refund-2019.md policies/refund-2026.md")
+@click.argument("old")
+@click.argument("new")
+@reason_option
+@store_options
+@json_option
+def supersede(
+    old: str, new: str, reason: str | None, store: str, collection: str, as_json: bool
+) -> None:
+    """Let document NEW replace document OLD, from when NEW comes into force."""
+    with opened(store) as target:
+        target.supersede(collection, old, new, now=now(), reason=reason)
+    done(as_json, f"{new} supersedes {old}", action="supersede", old=old, new=new, reason=reason)
+
+
+@command(example='chunkprep withdraw faq/offers.md --reason "offer has ended"')
+@click.argument("document")
+@option("--reason", metavar="TEXT", required=True, help="Why; kept with the change.")
+@store_options
+@json_option
+def withdraw(document: str, reason: str, store: str, collection: str, as_json: bool) -> None:
+    """Take a document out of force now. It stays out, also when ingested again, until `restore`."""
+    with opened(store) as target:
+        target.withdraw(collection, document, now=now(), reason=reason)
+    done(as_json, f"{document} is withdrawn", action="withdraw", document=document, reason=reason)
+
+
+@command(example="chunkprep restore faq/offers.md")
+@click.argument("document")
+@option("--version", type=click.IntRange(1), metavar="N", help="Whose content (default: the last).")
+@reason_option
+@store_options
+@json_option
+def restore(
+    document: str,
+    version: int | None,
+    reason: str | None,
+    store: str,
+    collection: str,
+    as_json: bool,
+) -> None:
+    """Bring a document back: a new version with the content of an old one.
+
+    Of an erased document the tombstone goes, so that it may be ingested again.
+    """
+    with opened(store) as target:
+        made = target.restore(collection, document, version=version, now=now(), reason=reason)
+    told = f"{document} is restored as version {made.version}"
+    done(as_json, told, action="restore", document=document, version=made.version, reason=reason)
+
+
+@command(name="set", example="chunkprep set faq/offers.md review_by=2027-01-31 tags=offers,summer")
+@click.argument("document")
+@click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
+@reason_option
+@store_options
+@json_option
+def set_values(
+    document: str,
+    values: Sequence[str],
+    reason: str | None,
+    store: str,
+    collection: str,
+    as_json: bool,
+) -> None:
+    """Set metadata of a document by hand, over what its file says.
+
+    Authority, access, source, tags and review_by hold for later versions too, dates and the
+    edition for the present one only.
+    """
+    changes = dict(_pair(value) for value in values)
+    with opened(store) as target:
+        target.set_metadata(collection, document, changes, now=now(), reason=reason)
+    done(as_json, f"{document}: {' '.join(values)}", action="set", document=document, set=changes)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise click.UsageError(f"{text!r} is no KEY=VALUE; write for example review_by=2027-01-31")
+    return key, value
+
+
+@command(example="chunkprep erase mail/complaint-4711.eml --yes")
+@click.argument("document")
+@option("--yes", is_flag=True, help="Erase without asking.")
+@store_options
+@json_option
+def erase(document: str, yes: bool, store: str, collection: str, as_json: bool) -> None:
+    """Remove every trace of a document's text for good, leaving a tombstone."""
+    if not yes:
+        raise click.UsageError(f"this cannot be undone; add --yes to erase {document}")
+    with opened(store) as target:
+        gone = target.erase(collection, document, now=now())
+        target.vacuum()
+    told = f"{document} is erased: {gone.versions} versions, {gone.chunks} chunks"
+    done(as_json, told, action="erase", document=document, removed=gone)

@@ -1,0 +1,52 @@
+"""prune: remove what nobody needs any more."""
+
+from __future__ import annotations
+
+import click
+
+from chunkprep_flows.console import print_json, talk
+from chunkprep_flows.opened import now, opened
+from chunkprep_flows.options import command, json_option, option, store_options
+
+DAY = 86_400_000_000  # microseconds
+
+
+@command(example="chunkprep prune --older-than 365 --packs 90")
+@option(
+    "--older-than",
+    type=click.IntRange(0),
+    required=True,
+    metavar="DAYS",
+    help="Versions that went out of force before so many days.",
+)
+@option("--packs", type=click.IntRange(0), metavar="DAYS", help="Also pack logs as old as that.")
+@option("--even-if-logged", is_flag=True, help="Also versions that logged packs still need.")
+@store_options
+@json_option
+def prune(
+    older_than: int,
+    packs: int | None,
+    even_if_logged: bool,
+    store: str,
+    collection: str,
+    as_json: bool,
+) -> None:
+    """Remove superseded and withdrawn versions and old pack logs."""
+    moment = now()
+    with opened(store) as target:
+        removed = target.prune(
+            collection,
+            ended_before=moment - older_than * DAY,
+            packs_before=None if packs is None else moment - packs * DAY,
+            with_packs=even_if_logged,
+            now=moment,
+        )
+        if removed.versions or removed.packs:
+            target.vacuum()
+    if as_json:
+        print_json(removed)
+    else:
+        talk(
+            f"removed {removed.versions} versions with {removed.chunks} chunks and {removed.packs} "
+            f"packs; kept {removed.kept} versions that logged packs need"
+        )

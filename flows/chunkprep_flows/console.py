@@ -1,0 +1,92 @@
+"""What goes to stdout (data) and to stderr (talk)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 200
+"""Columns of a table that goes to a file or a pipe."""
+
+
+def print_json(value: Any) -> None:
+    """One JSON object as one line on stdout."""
+    click.echo(json_line(value))
+
+
+def json_line(value: Any) -> str:
+    """Stable JSON of plain values, dataclasses and pydantic models, on one line."""
+    return orjson.dumps(value, default=_plain).decode()
+
+
+def _plain(value: Any) -> Any:
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:
+        return dump(mode="json")
+    if hasattr(value, "_asdict"):
+        return value._asdict()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def talk(message: str) -> None:
+    """A line on stderr."""
+    click.echo(message, err=True)
+
+
+def console(stream: TextIO) -> Console:
+    """A rich console on a stream: as wide as the terminal, or WIDE where there is none."""
+    return Console(file=stream, width=None if stream.isatty() else WIDE, highlight=False)
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str | None = None,
+    right: Sequence[str] = (),
+    err: bool = False,
+) -> None:
+    """A table on stdout, or on stderr; `right` names the columns of numbers."""
+    table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(shown(cell)) for cell in row))
+    console(sys.stderr if err else sys.stdout).print(table)
+
+
+def shown(value: object) -> str:
+    """A cell: nothing for None, words for lists, groups of three for numbers."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def print_records(
+    records: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    right: Sequence[str] = (),
+) -> None:
+    """JSON lines, or a table of the named columns."""
+    if as_json:
+        for record in records:
+            print_json(record)
+        return
+    print_table(columns, ([r.get(c) for c in columns] for r in records), right=right)

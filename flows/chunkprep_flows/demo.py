@@ -1,0 +1,138 @@
+"""`chunkprep demo`: the main job on the sample documents, step by step, with what it prints."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from chunkprep_flows.auditing import findings
+from chunkprep_flows.commands.ingest import show
+from chunkprep_flows.commands.pack import chunk_names, show_decisions
+from chunkprep_flows.console import print_table
+from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.opened import now
+from chunkprep_flows.runner import run_in_session
+from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
+from chunkprep_store import SearchHit, Store
+
+QUESTION = "How long is the refund window, and how much of the price is refunded after it?"
+BUDGET = 1600
+TOP = 12
+MIN_SCORE = 0.15
+OLD_POLICY = "policies/refund-2019.md"
+POLICY = "policies/refund-2026.md"
+EDIT = ("within 14 days of booking", "within 21 days of booking")
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds: flows as seen from outside, and the part of them that was ours."""
+
+    flows: float
+    own: float
+
+
+def run_demo(folder: Path, samples: Path) -> tuple[Times, int]:
+    """Every step; returns where the time of the flows went, and the audit's exit code."""
+    url = f"sqlite:///{(folder / 'chunkprep.db').as_posix()}"
+    settings = IngestSettings(sources=(str(samples),), store=url)
+    heading("1. Ingest the samples through the Prefect flow")
+    first = timed_ingest(settings)
+    with Store.open(url, create=False) as store, Packer.open(url) as packer:
+        heading(f"2. Search: {QUESTION}")
+        candidates = find_candidates(store)
+        heading(f"3. Pack {BUDGET:,} tokens")
+        pack(packer, candidates)
+        heading(f"4. Edit {POLICY} and ingest again")
+        edit(samples / POLICY)
+        second = timed_ingest(settings)
+        heading("5. Pack the same candidates, from an index that has not caught up")
+        result = pack(packer, candidates, forward=True)
+        say_versions(result)
+        heading("6. Audit")
+        packer.flush()
+        code = audit(store, samples)
+    return Times(first.flows + second.flows, first.own + second.own), code
+
+
+def heading(text: str) -> None:
+    """A step's title."""
+    click.echo()
+    click.secho(text, bold=True)
+    click.echo()
+
+
+def timed_ingest(settings: IngestSettings) -> Times:
+    """One run through the flow, shown and timed."""
+    started = time.perf_counter()
+    report = run_in_session(settings)
+    flows = time.perf_counter() - started
+    show(report)
+    return Times(flows, report.seconds)
+
+
+def find_candidates(store: Store) -> list[Candidate]:
+    """The search's hits, and one chunk of the 2019 policy, as an index that lags returns it."""
+    hits = store.search("default", QUESTION, top=TOP, at=now())
+    lagging = store.search("default", QUESTION, top=4 * TOP, at=now(), any_status=True)
+    stale = next(hit for hit in lagging if hit.document == OLD_POLICY)
+    shown = sorted([*hits, stale], key=lambda hit: -hit.score)
+    best = shown[0].score  # full-text scores have no scale of their own
+    rows = [(hit.score / best, hit.document, hit.status, _path(hit)) for hit in shown]
+    print_table(("score", "document", "status", "section"), rows, right=("score",))
+    click.echo(f"\n{OLD_POLICY} was added by hand: a vector index that lags would return it.")
+    return [Candidate(hit.chunk_id, round(hit.score / best, 3)) for hit in shown]
+
+
+def _path(hit: SearchHit) -> str:
+    import orjson
+
+    return " > ".join(orjson.loads(hit.heading_path))
+
+
+def pack(packer: Packer, candidates: list[Candidate], *, forward: bool = False) -> PackResult:
+    """Pack, and print the context and the decisions."""
+    result = packer.pack(
+        PackRequest(
+            budget=BUDGET,
+            candidates=tuple(candidates),
+            min_score=MIN_SCORE,
+            on_superseded="forward" if forward else "drop",
+        )
+    )
+    if not forward:
+        click.echo(result.text)
+    show_decisions(result, chunk_names(packer, result), err=False)
+    return result
+
+
+def edit(path: Path) -> None:
+    """Change one number in the policy."""
+    text = path.read_text(encoding="utf-8")
+    click.echo(f"{EDIT[0]!r} becomes {EDIT[1]!r}\n")
+    path.write_text(text.replace(*EDIT), encoding="utf-8")
+
+
+def say_versions(result: PackResult) -> None:
+    """Which versions of the edited policy the pack holds."""
+    versions = sorted({b.version or 0 for b in result.blocks if b.document == POLICY})
+    new = "within 21 days" in result.text
+    old = "within 14 days of booking" in result.text
+    click.echo(
+        f"\n{POLICY}: versions {versions} in the pack; says 21 days: {'yes' if new else 'no'}, "
+        f"14 days: {'yes' if old else 'no'}"
+    )
+
+
+def audit(store: Store, samples: Path) -> int:
+    """Print what the audit finds; 1 where it finds an error."""
+    found = list(findings(store, "default", now=now(), sources=(str(samples),), recount="all"))
+    rows = [(f.severity, f.check, f.document, f.message) for f in found]
+    if rows:
+        print_table(("severity", "check", "document", "message"), rows)
+    errors = sum(f.severity == "error" for f in found)
+    click.echo(f"\naudit: {errors} errors in {len(found)} findings")
+    return 1 if errors else 0

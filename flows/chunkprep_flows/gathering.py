@@ -1,0 +1,77 @@
+"""The reading half of an ingest run's start: sources listed, bytes hashed, the store asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.plan import Judged, Refused, Seen, Work, next_step
+from chunkprep_flows.source_metadata import SourceMetadata
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.ids import bytes_hash
+from chunkprep_ingest.model import Fingerprints
+from chunkprep_ingest.readers import reader_fingerprint
+from chunkprep_ingest.sources import Listing, SourceFile, list_sources
+from chunkprep_store import Store
+
+ASK = 500
+"""Documents that the store is asked about at once."""
+
+
+def listing_of(settings: IngestSettings) -> Listing:
+    """The files that the settings name."""
+    return list_sources(settings.sources, include=settings.include, exclude=settings.exclude)
+
+
+def judge(
+    files: Iterable[SourceFile],
+    store: Store,
+    settings: IngestSettings,
+    fingerprints_of: Callable[[str], Fingerprints],
+) -> Iterator[Judged | Refused]:
+    """Each file's next step, in the order given; a file that cannot be read is refused.
+
+    Memory holds one file's bytes at a time.
+    """
+    metadata = SourceMetadata(settings.metadata, settings.fallback_encoding)
+    remaining = iter(files)
+    while part := list(islice(remaining, ASK)):
+        known = store.known(settings.collection, [file.key for file in part])
+        for file in part:
+            try:
+                seen = look(file, metadata, fingerprints_of)
+            except ReadError as error:
+                loud = error.code != "unsupported_type" or file.named
+                yield Refused(file.key, file.uri, error, loud)
+                continue
+            there = known.get(file.key)
+            yield Judged(seen.work, next_step(seen, there, retry=settings.retry), there)
+
+
+def look(
+    file: SourceFile, metadata: SourceMetadata, fingerprints_of: Callable[[str], Fingerprints]
+) -> Seen:
+    """Hash the file's bytes and see what its metadata says. Raises ReadError."""
+    fingerprints = fingerprints_of(file.key)
+    data = read_bytes(str(file.path))
+    work = Work(file.key, file.uri, str(file.path), str(file.root), file.size)
+    return Seen(work, bytes_hash(data), fingerprints, metadata.without_reading(work, data))
+
+
+def read_bytes(path: str) -> bytes:
+    """The file's bytes. Raises ReadError (unreadable)."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a path of any bytes
+            return file.read()
+    except OSError as error:
+        raise ReadError("unreadable", f"{path}: {error.strerror or error}") from error
+
+
+def fingerprints_for(policy: str, profile: str) -> Callable[[str], Fingerprints]:
+    """The fingerprints of a document by its key. The function raises ReadError."""
+
+    def of(key: str) -> Fingerprints:
+        return Fingerprints(reader_fingerprint(key), policy, profile)
+
+    return of

@@ -1,0 +1,126 @@
+"""What an ingest run did, document by document and in sum: the shape of `ingest --json`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from chunkprep_ingest.errors import ReadError
+
+Outcome = Literal[
+    "new", "updated", "metadata_only", "unchanged", "withdrawn", "revived", "skipped", "failed"
+]
+
+
+class Failure(TypedDict):
+    """Why a document could not be ingested, and what to do."""
+
+    code: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentOutcome:
+    """What happened to one document.
+
+    `chunks` are those of its version, `written` those written now and `tokens` the tokens of
+    their blocks; in a dry run `tokens` are those that an index would have to embed again.
+    """
+
+    document: str
+    version: int | None
+    outcome: Outcome
+    chunks: int = 0
+    coverage: float | None = None
+    warnings: tuple[str, ...] = ()
+    error: Failure | None = None
+    written: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted."""
+
+    run_id: str
+    collection: str
+    seen: int
+    new: int
+    updated: int
+    metadata_only: int
+    unchanged: int
+    withdrawn: int
+    skipped: int
+    failed: int
+    revived: int
+    chunks_written: int
+    tokens_written: int
+    seconds: float
+    stopped: bool
+    dry_run: bool
+    warnings: tuple[str, ...]
+    documents: tuple[DocumentOutcome, ...]
+
+    @property
+    def headline(self) -> str:
+        """The counts in words, those that are nought left out."""
+        names = (
+            "new", "updated", "metadata_only", "revived", "unchanged", "withdrawn", "skipped",
+            "failed",
+        )  # fmt: skip
+        counted = [(getattr(self, name), name.replace("_", " ")) for name in names]
+        said = ", ".join(f"{count} {name}" for count, name in counted if count)
+        return f"{self.seen} documents: {said}" if said else "no documents found"
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the run found something that somebody has to look at (exit 1)."""
+        return bool(self.failed or self.stopped)
+
+
+def failure(error: ReadError) -> Failure:
+    """The error as data."""
+    return {"code": error.code, "message": error.detail, "remedy": error.remedy}
+
+
+def failed(document: str, error: ReadError, *, warnings: tuple[str, ...] = ()) -> DocumentOutcome:
+    """The outcome of a document that could not be read."""
+    return DocumentOutcome(document, None, "failed", warnings=warnings, error=failure(error))
+
+
+def summed(
+    outcomes: Iterable[DocumentOutcome],
+    *,
+    run_id: str,
+    collection: str,
+    seconds: float,
+    stopped: bool = False,
+    dry_run: bool = False,
+    warnings: tuple[str, ...] = (),
+) -> IngestReport:
+    """The report of a run: outcomes ordered by document, and counted."""
+    documents = tuple(sorted(outcomes, key=lambda o: (o.document, o.outcome)))
+    counts = Counter(o.outcome for o in documents)
+    return IngestReport(
+        run_id=run_id,
+        collection=collection,
+        seen=len(documents) - counts["withdrawn"],
+        new=counts["new"],
+        updated=counts["updated"],
+        metadata_only=counts["metadata_only"],
+        unchanged=counts["unchanged"],
+        withdrawn=counts["withdrawn"],
+        skipped=counts["skipped"],
+        failed=counts["failed"],
+        revived=counts["revived"],
+        chunks_written=sum(o.written for o in documents),
+        tokens_written=sum(o.tokens for o in documents),
+        seconds=round(seconds, 3),
+        stopped=stopped,
+        dry_run=dry_run,
+        warnings=warnings,
+        documents=documents,
+    )

@@ -1,0 +1,42 @@
+"""What one ingest run is asked to do: the parameters of the flow and of the direct runner."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
+
+Runner = Literal["thread", "process", "dask"]
+
+
+class IngestSettings(BaseModel):
+    """Frozen; sizes of batches are in documents and bytes.
+
+    `cap`, `encoding` and `template` are None for what the collection was made with (512,
+    o200k_base and markdown for a new one). `template` is a name or a JSON file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sources: Annotated[tuple[str, ...], Field(min_length=1)]
+    store: str = DEFAULT_STORE
+    collection: str = DEFAULT_COLLECTION
+    cap: int | None = None
+    encoding: str | None = None
+    template: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    metadata: str | None = None
+    """A rules file that applies to every source, like a folder's chunkprep.yaml."""
+    fallback_encoding: str | None = None
+    sync: bool = False
+    allow_mass_withdraw: bool = False
+    retry: bool = False
+    dry_run: bool = False
+    workers: Annotated[int, Field(ge=1, le=256)] = 1
+    runner: Runner = "thread"
+    dask_address: str | None = None
+    batch_documents: Annotated[int, Field(ge=1)] = 64
+    batch_bytes: Annotated[int, Field(ge=1)] = 8_000_000

@@ -1,0 +1,232 @@
+"""An ingest run: gather what there is, decide what to do, apply it in batches, sum it up.
+
+Plain functions. A runner is given the batches and gives back their outcomes: the direct runner
+(direct.py) and the Prefect flow (ingest_documents.py) differ in nothing else.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol
+
+from chunkprep_flows.batch import BatchOrder
+from chunkprep_flows.gathering import fingerprints_for, judge, listing_of
+from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
+from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.interrupt import stop_asked
+from chunkprep_flows.opened import now
+from chunkprep_flows.plan import Judged, Refused, Work, batches
+from chunkprep_flows.recipe import Recipe, choose_recipe
+from chunkprep_flows.sync import withdraw_gone
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.sources import Listing, Unreadable
+from chunkprep_store import Store
+
+RunBatches = Callable[[BatchOrder, Sequence[tuple[Work, ...]]], Iterable[list[DocumentOutcome]]]
+"""Runs every batch and yields their outcomes as they come."""
+
+
+class Progress(Protocol):
+    """Hears how a run gets on."""
+
+    def looked(self) -> None:
+        """One more file was compared with the store."""
+        ...
+
+    def started(self, documents: int) -> None:
+        """So many documents are to be read."""
+        ...
+
+    def done(self, outcomes: Sequence[DocumentOutcome]) -> None:
+        """These documents are finished."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run under way. `started` is the performance counter's seconds."""
+
+    store: Store
+    settings: IngestSettings
+    recipe: Recipe
+    profile: str
+    run_id: str
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What the gathering found: documents to read, and outcomes that need no reading."""
+
+    listing: Listing
+    work: tuple[Work, ...]
+    settled: tuple[DocumentOutcome, ...]
+
+
+def ingest(
+    settings: IngestSettings,
+    run_batches: RunBatches,
+    progress: Progress,
+    listing: Listing | None = None,
+) -> IngestReport:
+    """One run from listing (default: of the settings' sources) to report.
+
+    Raises ChunkprepError where it cannot begin.
+    """
+    with started(settings) as run:
+        prospect = gather(run, listing or listing_of(settings), progress)
+        outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
+        gone, notes = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())
+        return finish(run, [*outcomes, *gone], notes)
+
+
+@contextmanager
+def started(settings: IngestSettings) -> Iterator[Run]:
+    """Open the store, choose policy and profile, and record that a run began."""
+    start = time.perf_counter()
+    with _store_for(settings) as (settings, store):
+        recipe = choose_recipe(settings, store)
+        profile = recipe.profile()
+        run_id = "dry-run"
+        if not settings.dry_run:
+            store.put_policy(recipe.policy)
+            store.put_profile(
+                profile.fingerprint,
+                profile.encoding,
+                profile.template.to_json(),
+                profile.ordinal_tokens or 0,
+            )
+            store.set_primary(
+                settings.collection,
+                policy=recipe.policy.fingerprint,
+                profile=profile.fingerprint,
+                now=now(),
+            )
+            asked = settings.model_dump(mode="json", exclude={"store"})
+            run_id = store.start_run(settings.collection, now=now(), settings=asked)
+        yield Run(store, settings, recipe, profile.fingerprint, run_id, start)
+
+
+@contextmanager
+def _store_for(settings: IngestSettings) -> Iterator[tuple[IngestSettings, Store]]:
+    """The store; for a dry run where there is none yet, an empty one elsewhere for the time."""
+    file = settings.store.removeprefix("sqlite:///")
+    absent = file != settings.store and not Path(file).exists()
+    if not (settings.dry_run and absent):
+        with Store.open(settings.store) as store:
+            yield settings, store
+        return
+    with tempfile.TemporaryDirectory(prefix="chunkprep-") as folder:
+        elsewhere = f"sqlite:///{Path(folder) / 'empty.db'}"
+        with Store.open(elsewhere) as store:
+            yield settings.model_copy(update={"store": elsewhere}), store
+
+
+def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
+    """Tell what has to be read from what stands."""
+    fingerprints = fingerprints_for(run.recipe.policy.fingerprint, run.profile)
+    work: list[Work] = []
+    recorded = _recorded_failures(run)
+    settled = [_refused_path(run, path) for path in listing.unreadable]
+    for found in judge(listing.files, run.store, run.settings, fingerprints):
+        progress.looked()
+        if isinstance(found, Refused):
+            settled.append(_refused(run, found))
+        elif found.step == "ingest":
+            work.append(found.work)
+        else:
+            settled.append(_standing(found, recorded))
+    return Prospect(listing, tuple(work), tuple(settled))
+
+
+def apply(
+    run: Run, prospect: Prospect, run_batches: RunBatches, progress: Progress
+) -> Iterator[DocumentOutcome]:
+    """Hand the work to the runner, batch by batch."""
+    settings = run.settings
+    order = BatchOrder(
+        store=settings.store,
+        collection=settings.collection,
+        run_id=run.run_id,
+        recipe=run.recipe,
+        fallback_encoding=settings.fallback_encoding,
+        metadata=settings.metadata,
+        dry_run=settings.dry_run,
+    )
+    size = {"documents": settings.batch_documents, "size": settings.batch_bytes}
+    progress.started(len(prospect.work))
+    for outcomes in run_batches(order, tuple(batches(prospect.work, **size))):
+        progress.done(outcomes)
+        yield from outcomes
+
+
+def finish(run: Run, outcomes: Iterable[DocumentOutcome], notes: tuple[str, ...]) -> IngestReport:
+    """Sum the outcomes up and record how the run ended."""
+    report = summed(
+        outcomes,
+        run_id=run.run_id,
+        collection=run.settings.collection,
+        seconds=time.perf_counter() - run.started,
+        stopped=stop_asked(),
+        dry_run=run.settings.dry_run,
+        warnings=notes,
+    )
+    if not run.settings.dry_run:
+        summary = asdict(report)
+        del summary["documents"]
+        run.store.finish_run(run.run_id, now=now(), summary=summary)
+    return report
+
+
+def _recorded_failures(run: Run) -> dict[str, ReadError]:
+    if run.settings.collection not in run.store.collections():
+        return {}
+    failures = run.store.failures(run.settings.collection)
+    return {f.document: ReadError(f.code, f.message, f.remedy) for f in failures}
+
+
+def _standing(found: Judged, recorded: Mapping[str, ReadError]) -> DocumentOutcome:
+    """The outcome of a document that is not read this time; `recorded` are earlier failures."""
+    work, known = found.work, found.known
+    if known is None:
+        raise AssertionError("a document that nothing is known of is read")
+    if found.step == "erased":
+        note = "erased; its tombstone keeps it out"
+        return DocumentOutcome(work.document, None, "skipped", warnings=(note,))
+    if found.step == "given_up":
+        note = f"failed {known.attempts} times and not tried again; --retry tries it"
+        return failed(work.document, recorded[work.document], warnings=(note,))
+    return DocumentOutcome(work.document, known.version, "unchanged", chunks=known.chunks)
+
+
+def _refused(run: Run, found: Refused) -> DocumentOutcome:
+    """A failure, or a file that was found by the way and is nothing for us."""
+    if not found.loud:
+        return DocumentOutcome(
+            found.document, None, "skipped", warnings=(f"{found.error.code}: {found.error.detail}",)
+        )
+    return _recorded(run, found.document, found.uri, found.error)
+
+
+def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:
+    return _recorded(run, path.key, path.path.absolute().as_uri(), path.error)
+
+
+def _recorded(run: Run, document: str, uri: str, error: ReadError) -> DocumentOutcome:
+    if not run.settings.dry_run:
+        run.store.record_failure(
+            run.settings.collection,
+            document,
+            uri=uri,
+            code=error.code,
+            message=error.detail,
+            remedy=error.remedy,
+            now=now(),
+            run_id=run.run_id,
+        )
+    return failed(document, error)

@@ -1,0 +1,143 @@
+"""What an ingest run has to do, decided from values: no files, no store, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.model import Fingerprints
+from chunkprep_store import KnownDocument
+
+MAX_ATTEMPTS = 3
+"""Runs that try the same failing bytes; after that only a change or --retry does."""
+
+GUARD_DOCUMENTS = 10
+GUARD_SHARE = 0.15
+"""A sync that would withdraw more than both needs --allow-mass-withdraw."""
+
+Step = Literal["ingest", "unchanged", "given_up", "erased"]
+
+
+class Work(NamedTuple):
+    """One file to read: what a batch task is given. `size` in bytes."""
+
+    document: str
+    uri: str
+    path: str
+    root: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A listed file whose bytes were hashed.
+
+    `metadata_json` is what its front matter, sidecar and rules say now; None where that cannot be
+    told without reading the document.
+    """
+
+    work: Work
+    bytes_hash: str
+    fingerprints: Fingerprints
+    metadata_json: str | None
+
+
+def next_step(seen: Seen, known: KnownDocument | None, *, retry: bool) -> Step:
+    """Whether a file has to be read, stands as it is, has failed too often, or was erased."""
+    if known is None:
+        return "ingest"
+    if known.erased:
+        return "erased"
+    if known.failed_hash is not None:
+        tried = known.failed_hash == seen.bytes_hash and known.attempts >= MAX_ATTEMPTS
+        return "given_up" if tried and not retry else "ingest"
+    return "unchanged" if _stands(seen, known) else "ingest"
+
+
+def _stands(seen: Seen, known: KnownDocument) -> bool:
+    """Whether reading the file again could change nothing."""
+    return (
+        known.whole
+        and not (known.status == "withdrawn" and known.closed_by == "sync")
+        and known.bytes_hash == seen.bytes_hash
+        and known.fingerprints == seen.fingerprints
+        and known.metadata_json is not None
+        and known.metadata_json == seen.metadata_json
+        and known.uri == seen.work.uri
+    )
+
+
+def batches(work: Iterable[Work], *, documents: int, size: int) -> Iterator[tuple[Work, ...]]:
+    """The work in order, cut after so many documents or bytes, whichever comes first."""
+    batch: list[Work] = []
+    total = 0
+    for item in work:
+        if batch and (len(batch) >= documents or total + item.size > size):
+            yield tuple(batch)
+            batch, total = [], 0
+        batch.append(item)
+        total += item.size
+    if batch:
+        yield tuple(batch)
+
+
+class Withdrawals(NamedTuple):
+    """Documents that a sync withdraws, or why it withdraws none."""
+
+    documents: tuple[str, ...]
+    refused: str | None
+
+
+def withdrawals(
+    stored: Mapping[str, str],
+    listed: set[str],
+    roots: Sequence[str],
+    *,
+    complete: bool,
+    allow_mass: bool,
+) -> Withdrawals:
+    """Which stored documents are gone from the folders that were listed.
+
+    `stored` maps the keys of documents in force to their URIs, `roots` are URIs of the folders
+    listed whole. A document from elsewhere is none of this run's business; an incomplete listing
+    says nothing about what is gone.
+    """
+    prefixes = tuple(root.rstrip("/") + "/" for root in roots)
+    gone = tuple(
+        sorted(k for k, uri in stored.items() if k not in listed and uri.startswith(prefixes))
+    )
+    if not gone:
+        return Withdrawals((), None)
+    if not complete:
+        return Withdrawals((), "sync: a path could not be listed, so nothing is withdrawn")
+    if not listed:
+        return Withdrawals(
+            (), f"sync: no document was found where {len(stored)} were; nothing is withdrawn"
+        )
+    many = len(gone) > GUARD_DOCUMENTS and len(gone) > GUARD_SHARE * len(stored)
+    if many and not allow_mass:
+        return Withdrawals(
+            (),
+            f"sync: {len(gone)} of {len(stored)} documents are gone, more than {GUARD_DOCUMENTS} "
+            f"and {GUARD_SHARE:.0%}; check the source, or pass --allow-mass-withdraw",
+        )
+    return Withdrawals(gone, None)
+
+
+class Judged(NamedTuple):
+    """A listed file and what is to be done with it."""
+
+    work: Work
+    step: Step
+    known: KnownDocument | None
+
+
+class Refused(NamedTuple):
+    """A listed path that is not read: `error` says why, `loud` whether that is a failure."""
+
+    document: str
+    uri: str
+    error: ReadError
+    loud: bool

@@ -1,0 +1,149 @@
+"""A Prefect API to run flows against: the one that is configured, else a private server.
+
+Prefect's ephemeral server keeps its runs in the user's own ~/.prefect/prefect.db and migrates that
+file to its own version. A tool that somebody runs for its documents has no business there, so the
+private server gets a database of its own, gone when the process ends: chunkprep's tables are the
+record of a run. Whoever wants the runs in Prefect's UI sets PREFECT_API_URL, by environment,
+profile or prefect.toml, and then nothing here starts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from pathlib import Path
+
+START_TIMEOUT = 180
+"""Seconds to wait for the server: 5 to 26 were measured, Prefect's own default of 20 is too few."""
+
+_QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_CLI_PROMPT": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where the flow's runs are recorded, and the seconds that it took to get there."""
+
+    api: str
+    private: bool
+    import_seconds: float
+    server_seconds: float
+
+
+@contextmanager
+def prefect_session(*, verbose: bool = False, say: Callable[[str], None]) -> Iterator[Session]:
+    """Make flows runnable within; `say` hears what is being waited for.
+
+    Sets up Prefect's environment before its first import: telemetry off, its log at WARNING unless
+    PREFECT_LOGGING_LEVEL or `verbose` say otherwise, and a temporary home where the user has none.
+    """
+    started = time.perf_counter()
+    prepare_environment(verbose=verbose)
+    from prefect.settings import PREFECT_API_URL
+
+    imported = time.perf_counter() - started
+    configured = PREFECT_API_URL.value()
+    if configured:
+        yield Session(str(configured), False, imported, 0.0)
+        return
+    with _private_settings():
+        say(
+            f"no Prefect API is configured: starting a private one (5 to 30 seconds, at most "
+            f"{START_TIMEOUT}); --direct runs without Prefect"
+        )
+        started = time.perf_counter()
+        api = _start_server()
+        yield Session(api, True, imported, time.perf_counter() - started)
+
+
+def prepare_environment(*, verbose: bool) -> None:
+    """What Prefect reads from the environment when it is imported."""
+    os.environ.update(_QUIET)
+    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if verbose else "WARNING")
+    if "PREFECT_HOME" not in os.environ and not (Path.home() / ".prefect").exists():
+        os.environ["PREFECT_HOME"] = _scratch_folder()
+
+
+@contextmanager
+def _private_settings() -> Iterator[None]:
+    from prefect.settings import (
+        PREFECT_API_BLOCKS_REGISTER_ON_START,
+        PREFECT_API_DATABASE_CONNECTION_URL,
+        PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
+        PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
+        temporary_settings,
+    )
+
+    own = Path(_scratch_folder()) / "prefect.db"
+    with temporary_settings(
+        {
+            PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{own.as_posix()}",
+            PREFECT_API_BLOCKS_REGISTER_ON_START: False,  # a second less, and no use for them
+            PREFECT_SERVER_ALLOW_EPHEMERAL_MODE: True,
+            PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS: START_TIMEOUT,
+        }
+    ):
+        yield
+
+
+def _start_server() -> str:
+    """Start the ephemeral server, deaf to Ctrl-C, and return its address.
+
+    The terminal sends SIGINT to the whole process group; the server has to outlive it until the
+    flow has reported how far it came. Signal masks are inherited, so a thread that blocks SIGINT
+    starts it, while the main thread waits and can be interrupted.
+    """
+    context = copy_context()
+    found: list[str | BaseException] = []
+
+    def start() -> None:
+        try:
+            found.append(context.run(_api_url))
+        except BaseException as error:
+            found.append(error)
+
+    thread = threading.Thread(target=start, name="prefect-server-start", daemon=True)
+    _with_blocked_interrupt(thread.start)
+    while thread.is_alive():
+        thread.join(0.2)
+    if isinstance(found[0], BaseException):
+        raise found[0]
+    return found[0]
+
+
+def _with_blocked_interrupt(call: Callable[[], None]) -> None:
+    """Call with SIGINT blocked; a thread started there keeps it blocked."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        call()
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        call()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _api_url() -> str:
+    from prefect import get_client
+
+    with get_client(sync_client=True) as client:
+        return str(client.api_url)
+
+
+def _scratch_folder() -> str:
+    """A folder that is removed when the process ends."""
+    folder = tempfile.mkdtemp(prefix="chunkprep-prefect-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,0 +1,78 @@
+"""How a run makes chunks: policy, profile and counter, chosen once and the same in every worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chunkprep_ingest.errors import NotFoundError, ProfileError
+from chunkprep_ingest.policy import Policy
+from chunkprep_ingest.template import TEMPLATES, Template
+
+if TYPE_CHECKING:
+    from chunkprep_flows.ingest_settings import IngestSettings
+    from chunkprep_ingest.profile import Profile
+    from chunkprep_ingest.tokens import TiktokenCounter
+    from chunkprep_store import Store
+
+DEFAULT_ENCODING = "o200k_base"
+DEFAULT_TEMPLATE = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything but the document that its chunks depend on. Small: it travels to workers."""
+
+    policy: Policy
+    encoding: str
+    template: Template
+
+    def counter(self) -> TiktokenCounter:
+        """The tokenizer, made once per process."""
+        from chunkprep_ingest.tokens import tiktoken_counter
+
+        return tiktoken_counter(self.encoding)
+
+    def profile(self) -> Profile:
+        """The profile; raises ProfileError or PolicyError where recipe and tokenizer clash."""
+        from chunkprep_ingest.profile import check_policy, make_profile
+
+        profile = make_profile(self.counter(), self.template)
+        check_policy(self.policy, profile)
+        return profile
+
+
+def choose_recipe(settings: IngestSettings, store: Store) -> Recipe:
+    """What the settings ask for, and for the rest what the collection was made with."""
+    recipe = recorded_recipe(store, settings.collection)
+    if settings.cap is not None and settings.cap != recipe.policy.cap:
+        recipe = replace(recipe, policy=Policy(cap=settings.cap))
+    if settings.encoding is not None:
+        recipe = replace(recipe, encoding=settings.encoding)
+    if settings.template is not None:
+        recipe = replace(recipe, template=named_template(settings.template))
+    return recipe
+
+
+def recorded_recipe(store: Store, collection: str) -> Recipe:
+    """What the collection was made with; the defaults for a new one."""
+    try:
+        profile = store.profile(collection)
+    except NotFoundError:
+        return Recipe(Policy(), DEFAULT_ENCODING, TEMPLATES[DEFAULT_TEMPLATE])
+    policy = store.primary_policy(collection) or Policy()
+    return Recipe(policy, profile.encoding, profile.template)
+
+
+def named_template(name: str) -> Template:
+    """A built-in template by name, or one from a JSON file. Raises ProfileError."""
+    if name in TEMPLATES:
+        return TEMPLATES[name]
+    try:
+        return Template.from_json(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        names = ", ".join(TEMPLATES)
+        raise ProfileError(
+            f"template {name!r} is neither one of {names} nor a file that can be read: {error}"
+        ) from error

@@ -1,0 +1,97 @@
+"""Chunks made again from stored elements, under another cap; files are not read."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+
+from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
+from chunkprep_flows.interrupt import stop_asked
+from chunkprep_flows.opened import now
+from chunkprep_flows.pipeline import Progress
+from chunkprep_flows.recipe import Recipe, recorded_recipe
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.metadata import Metadata
+from chunkprep_ingest.model import PreparedVersion
+from chunkprep_ingest.prepare import prepare_version
+from chunkprep_store import KnownDocument, Store
+
+
+def resplit_collection(store: Store, collection: str, cap: int, progress: Progress) -> IngestReport:
+    """A new version of each document that the cap splits otherwise; the cap becomes the
+    collection's own. Raises PolicyError for a cap that cannot work.
+    """
+    started = time.perf_counter()
+    recipe = recorded_recipe(store, collection)
+    recipe = replace(recipe, policy=replace(recipe.policy, cap=cap, target=None, minimum=None))
+    recipe.profile()  # refuses a cap that header and delimiter would fill
+    store.put_policy(recipe.policy)
+    store.set_primary(collection, policy=recipe.policy.fingerprint, profile=None, now=now())
+    run_id = store.start_run(collection, now=now(), kind="resplit", settings={"cap": cap})
+    bench = _Bench(store, collection, recipe, run_id)
+    outcomes = bench.all(progress)
+    report = summed(
+        outcomes,
+        run_id=run_id,
+        collection=collection,
+        seconds=time.perf_counter() - started,
+        stopped=stop_asked(),
+    )
+    summary = {**asdict(report), "documents": len(outcomes)}
+    store.finish_run(run_id, now=now(), summary=summary)
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What splitting one document again takes."""
+
+    store: Store
+    collection: str
+    recipe: Recipe
+    run_id: str
+
+    def all(self, progress: Progress) -> list[DocumentOutcome]:
+        """Every document, until a stop is asked for."""
+        keys = [info.document for info in self.store.documents(self.collection)]
+        known = self.store.known(self.collection, keys)
+        progress.started(len(keys))
+        outcomes: list[DocumentOutcome] = []
+        for key in keys:
+            if stop_asked():
+                break
+            outcomes.append(self.one(known[key]))
+            progress.done(outcomes[-1:])
+        return outcomes
+
+    def one(self, known: KnownDocument) -> DocumentOutcome:
+        """One document, as it arrived last."""
+        try:
+            prepared = self.prepare(known)
+        except ReadError as error:
+            return failed(known.document, error)
+        done = self.store.write_version(self.collection, prepared, now=now(), run_id=self.run_id)
+        return DocumentOutcome(
+            document=known.document,
+            version=done.version,
+            outcome=done.outcome,
+            chunks=len(prepared.chunks),
+            coverage=prepared.parsed.coverage,
+            written=done.chunks,
+            tokens=done.tokens,
+        )
+
+    def prepare(self, known: KnownDocument) -> PreparedVersion:
+        """The version split again. Raises ReadError where a character does not fit the cap."""
+        parsed = self.store.parsed(self.collection, known.document, known.version)
+        return prepare_version(
+            parsed,
+            document=known.document,
+            uri=known.uri or "",
+            data_hash=known.bytes_hash or "",
+            metadata=Metadata.model_validate_json(known.metadata_json or "{}"),
+            policy=self.recipe.policy,
+            profile=self.recipe.profile(),
+            counter=self.recipe.counter(),
+            etag=known.etag,
+        )

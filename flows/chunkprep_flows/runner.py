@@ -1,0 +1,32 @@
+"""One ingest run as the command line starts it: through Prefect's flow, or directly."""
+
+from __future__ import annotations
+
+from chunkprep_flows.console import talk
+from chunkprep_flows.ingest_report import IngestReport
+from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.progress import shown_progress
+
+
+def run_directly(settings: IngestSettings) -> IngestReport:
+    """Without Prefect."""
+    from chunkprep_flows.direct import ingest_directly
+
+    with shown_progress() as progress:
+        return ingest_directly(settings, progress)
+
+
+def run_in_session(settings: IngestSettings) -> IngestReport:
+    """Through the flow, within `prefect_session`."""
+    from chunkprep_flows.ingest_documents import ingest_documents
+
+    with shown_progress():
+        return ingest_documents(settings)
+
+
+def run_flow(settings: IngestSettings, *, verbose: bool = False) -> IngestReport:
+    """Through the flow, against the Prefect API that is configured or a private one."""
+    from chunkprep_flows.prefect_session import prefect_session
+
+    with prefect_session(verbose=verbose, say=talk):
+        return run_in_session(settings)

@@ -1,0 +1,52 @@
+"""What front matter, sidecars and folder rules say of a source file, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from chunkprep_flows.plan import Work
+from chunkprep_ingest.decode import decode
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.front_matter import split_front_matter
+from chunkprep_ingest.metadata import Metadata
+from chunkprep_ingest.readers import reader_name
+from chunkprep_ingest.rules import RuleBook
+
+_FENCES = (b"---", b"+++")
+
+
+class SourceMetadata:
+    """The metadata of files; each folder's rules are read once.
+
+    `extra` is a rules file that applies to every source (`--metadata`).
+    """
+
+    def __init__(self, extra: str | None = None, fallback_encoding: str | None = None) -> None:
+        self._extra = None if extra is None else Path(extra)
+        self._fallback_encoding = fallback_encoding
+        self._books: dict[str, RuleBook] = {}
+
+    def of(self, work: Work, front_matter: Mapping[str, object]) -> Metadata:
+        """The document's metadata. Raises MetadataError (bad_metadata)."""
+        book = self._books.get(work.root)
+        if book is None:
+            book = self._books[work.root] = RuleBook(Path(work.root), self._extra)
+        return book.metadata(Path(work.path), front_matter)
+
+    def without_reading(self, work: Work, data: bytes) -> str | None:
+        """The metadata as it is stored with a version, without parsing the document.
+
+        None where that cannot be told: the file has to be read then.
+        """
+        try:
+            return self.of(work, self._front_matter(work, data)).model_dump_json()
+        except ReadError:
+            return None
+
+    def _front_matter(self, work: Work, data: bytes) -> Mapping[str, object]:
+        """Only Markdown has front matter, and only where its bytes begin like it."""
+        starts = data.lstrip(b"\xef\xbb\xbf").startswith(_FENCES)
+        if not starts or reader_name(work.document) != "markdown":
+            return {}
+        return split_front_matter(decode(data, self._fallback_encoding).text).values

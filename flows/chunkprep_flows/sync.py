@@ -1,0 +1,38 @@
+"""`--sync`: withdrawing what is gone from its source, and only that."""
+
+from __future__ import annotations
+
+from chunkprep_flows.ingest_report import DocumentOutcome
+from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.opened import now
+from chunkprep_flows.plan import withdrawals
+from chunkprep_ingest.sources import Listing
+from chunkprep_store import Store
+
+REASON = "gone from its source"
+
+
+def withdraw_gone(
+    store: Store, settings: IngestSettings, listing: Listing, stopped: bool
+) -> tuple[list[DocumentOutcome], tuple[str, ...]]:
+    """The withdrawals made (in a dry run: foreseen), and notes on those refused.
+
+    Does nothing without `sync`, or where the run was stopped.
+    """
+    if not settings.sync or stopped:
+        return [], ()
+    collection = settings.collection
+    if settings.dry_run and collection not in store.collections():
+        return [], ()
+    standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
+    found = withdrawals(
+        {key: info.uri for key, info in standing.items()},
+        {file.key for file in listing.files},
+        [root.absolute().as_uri() for root in listing.roots],
+        complete=listing.complete,
+        allow_mass=settings.allow_mass_withdraw,
+    )
+    for key in found.documents if not settings.dry_run else ():
+        store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
+    outcomes = [DocumentOutcome(key, standing[key].version, "withdrawn") for key in found.documents]
+    return outcomes, () if found.refused is None else (found.refused,)

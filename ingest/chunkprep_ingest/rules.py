@@ -1,0 +1,138 @@
+"""Metadata that stands beside the documents: sidecars and folder rules, and what wins.
+
+Front matter over the sidecar `NAME.meta.yaml` over a rules file the user names over the nearest
+folder's `chunkprep.yaml`, field by field. A rules file reads:
+
+    rules:
+      - match: "policies/**"        # as in .gitignore, relative to the file's folder
+        authority: 80
+        tags: [policy]
+      - match: ["*.csv", "*.xlsx"]  # a later rule wins over an earlier one
+        source: finance
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pathspec import GitIgnoreSpec
+
+from chunkprep_ingest.errors import MetadataError
+from chunkprep_ingest.front_matter import parse_yaml
+from chunkprep_ingest.metadata import METADATA_FIELDS, Metadata, parse_metadata
+from chunkprep_ingest.sources import RULES_FILE, SIDECAR_SUFFIX
+
+_MATCH = "match"
+
+
+class Rule(NamedTuple):
+    """The values for files whose path, relative to the rules file's folder, matches."""
+
+    match: GitIgnoreSpec
+    values: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class RuleBook:
+    """The metadata beside the files below one source folder; each rules file is read once.
+
+    `extra` is a rules file that the user names: its patterns are relative to `root`.
+    """
+
+    root: Path
+    extra: Path | None = None
+    _read: dict[Path, tuple[Rule, ...]] = field(default_factory=dict)
+
+    def beside(self, path: Path) -> dict[str, object]:
+        """The raw values that folder rules and the sidecar give the file at `path`.
+
+        Raises MetadataError (bad_metadata) naming the file that is wrong.
+        """
+        values: dict[str, object] = {}
+        for folder in self._folders(path):
+            values |= self._matching(folder / RULES_FILE, folder, path)
+        if self.extra is not None:
+            values |= self._matching(self.extra, self.root, path)
+        return values | _sidecar(path)
+
+    def metadata(self, path: Path, front_matter: Mapping[str, object]) -> Metadata:
+        """The metadata of the document at `path`, whose front matter is given.
+
+        Raises MetadataError (bad_metadata) naming the field and where its value was written.
+        """
+        return parse_metadata(self.beside(path) | dict(front_matter), path.name)
+
+    def _folders(self, path: Path) -> list[Path]:
+        """From the source folder down to the file's own."""
+        folders = [folder for folder in path.parents if folder.is_relative_to(self.root)]
+        return folders[::-1]
+
+    def _matching(self, file: Path, folder: Path, path: Path) -> dict[str, object]:
+        if file not in self._read:
+            self._read[file] = _rules(file, required=file == self.extra)
+        relative = path.relative_to(folder).as_posix()
+        values: dict[str, object] = {}
+        for rule in self._read[file]:
+            if rule.match.match_file(relative):
+                values |= rule.values
+        return values
+
+
+def _sidecar(path: Path) -> dict[str, object]:
+    file = path.with_name(path.name + SIDECAR_SUFFIX)
+    text = _text(file)
+    return {} if text is None else _known(parse_yaml(text, file.name), file.name)
+
+
+def _rules(file: Path, *, required: bool = False) -> tuple[Rule, ...]:
+    text = _text(file)
+    if text is None:
+        if required:
+            raise MetadataError("bad_metadata", f"{file}: no such rules file")
+        return ()
+    content = parse_yaml(text, file.name)
+    entries = content.get("rules")
+    if set(content) - {"rules"} or not isinstance(entries, list):
+        raise MetadataError("bad_metadata", f"{file.name} must hold one list named `rules`")
+    return tuple(_rule(entry, f"{file.name}: rule {at}") for at, entry in enumerate(entries, 1))
+
+
+def _rule(entry: Any, where: str) -> Rule:
+    if not isinstance(entry, dict) or _MATCH not in entry:
+        raise MetadataError("bad_metadata", f"{where} has no `match`")
+    patterns = entry[_MATCH]
+    patterns = [patterns] if isinstance(patterns, str) else patterns
+    if not isinstance(patterns, list) or not all(isinstance(p, str) for p in patterns):
+        raise MetadataError("bad_metadata", f"{where}: match = {patterns!r} is no pattern")
+    try:
+        match = GitIgnoreSpec.from_lines(patterns)
+    except ValueError as error:
+        raise MetadataError("bad_metadata", f"{where}: {error}") from error
+    values = _known({key: entry[key] for key in entry if key != _MATCH}, where)
+    parse_metadata({key: values[key] for key in values}, where)
+    return Rule(match, values)
+
+
+def _known(values: dict[str, object], where: str) -> dict[str, object]:
+    """The same values; a file of ours may hold our fields only, so that a slip is found."""
+    unknown = sorted(str(key) for key in set(values) - METADATA_FIELDS)
+    if unknown:
+        raise MetadataError(
+            "bad_metadata",
+            f"{where}: {unknown[0]!r} is no field",
+            f"use one of {', '.join(sorted(METADATA_FIELDS))}",
+        )
+    return values
+
+
+def _text(file: Path) -> str | None:
+    """The text of a file of ours, None where there is none. Raises MetadataError."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise MetadataError("bad_metadata", f"{file.name} cannot be read: {error}") from error

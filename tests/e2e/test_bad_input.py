@@ -1,0 +1,146 @@
+"""Each kind of bad input fails alone, with its code and a remedy; the others are ingested."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pikepdf
+import pytest
+from fpdf import FPDF
+from tests.e2e.conftest import SAMPLES, Cli, Process
+
+
+def a_pdf(text: str) -> bytes:
+    pdf = FPDF()
+    pdf.add_page()
+    if text:
+        pdf.set_font("helvetica", size=12)
+        pdf.multi_cell(0, 6, text)
+    else:
+        pdf.rect(20, 20, 80, 80)
+    return bytes(pdf.output())
+
+
+def encrypt(path: Path) -> None:
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        pdf.save(path, encryption=pikepdf.Encryption(user="secret", owner="secret"))
+
+
+def make_bad_files(folder: Path) -> dict[str, str]:
+    """One file of each kind; returns the code that each must fail with."""
+    folder.mkdir()
+    (folder / "empty.md").write_bytes(b"")
+    (folder / "blank.txt").write_bytes(b" \n\n ")
+    docx = (SAMPLES / "handbook" / "complaints.docx").read_bytes()
+    (folder / "truncated.docx").write_bytes(docx[: len(docx) // 2])
+    (folder / "locked.pdf").write_bytes(a_pdf("Nobody may read this."))
+    encrypt(folder / "locked.pdf")
+    (folder / "scan.pdf").write_bytes(a_pdf(""))
+    (folder / "latin.txt").write_bytes("Stra\u00dfe und Caf\u00e9\n".encode("latin-1"))
+    (folder / "dates.md").write_text("---\nvalid_from: 2026-02-01\nvalid_to: 2026-01-01\n---\nX.\n")
+    return {
+        "empty.md": "empty",
+        "blank.txt": "empty",
+        "truncated.docx": "corrupt",
+        "locked.pdf": "needs_password",
+        "scan.pdf": "no_text_layer",
+        "latin.txt": "bad_encoding",
+        "dates.md": "bad_metadata",
+    }
+
+
+def test_bad_files_fail_alone_and_the_good_ones_are_ingested(cli: Cli) -> None:
+    expected = make_bad_files(cli.folder / "docs")
+    (cli.folder / "docs" / "good.md").write_text("# Good\n\nText.\n")
+    (cli.folder / "tool.exe").write_bytes(b"MZ")
+    report = cli.ingest("docs", "tool.exe", "nowhere", code=1)
+    expected |= {"tool.exe": "unsupported_type", "nowhere": "unreadable"}
+    failed = [d for d in report["documents"] if d["outcome"] == "failed"]
+    assert {d["document"]: d["error"]["code"] for d in failed} == expected
+    assert all(d["error"]["message"] and d["error"]["remedy"] for d in failed)
+    assert (report["new"], report["failed"]) == (1, len(expected))
+    listed = cli.lines("failures", code=1)
+    assert {f["document"]: f["code"] for f in listed} == expected
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_without_permission_is_unreadable(cli: Cli) -> None:
+    (cli.folder / "secret.md").write_text("# Secret\n")
+    (cli.folder / "secret.md").chmod(0)
+    report = cli.ingest("secret.md", code=1)
+    assert report["documents"][0]["error"]["code"] == "unreadable"
+
+
+def test_a_folder_named_like_a_document_is_unreadable_as_one(cli: Cli) -> None:
+    """Readable by nobody, root included: the stand-in for a file without permission."""
+    (cli.folder / "docs").mkdir()
+    (cli.folder / "docs" / "loop.md").symlink_to("loop.md")
+    report = cli.ingest("docs/loop.md", code=1)
+    assert report["documents"][0]["error"]["code"] == "unreadable"
+
+
+def test_the_table_names_each_failure_with_its_remedy_on_stderr(cli: Cli) -> None:
+    make_bad_files(cli.folder / "docs")
+    result = cli("ingest", "docs", "--direct", code=1)
+    assert "latin.txt: bad_encoding: " in result.stderr
+    assert "--fallback-encoding" in result.stderr
+
+
+def test_a_declared_fallback_mends_the_encoding(cli: Cli) -> None:
+    (cli.folder / "latin.txt").write_bytes("Caf\u00e9 und Stra\u00dfe\n".encode("latin-1"))
+    cli.ingest("latin.txt", code=1)
+    cli.ingest("latin.txt", "--fallback-encoding", "latin-1")
+    assert "Caf\u00e9" in cli.lines("chunks", "latin.txt")[0]["text"]
+    assert cli.lines("failures") == []
+
+
+def test_a_file_that_turns_bad_keeps_its_last_good_version(cli: Cli) -> None:
+    (cli.folder / "a.md").write_text("# A\n\nText.\n")
+    cli.ingest("a.md")
+    (cli.folder / "a.md").write_text("")
+    cli.ingest("a.md", code=1)
+    assert cli.lines("docs")[0]["status"] == "active"
+    assert "Text." in cli.lines("chunks", "a.md")[0]["text"]
+
+
+def test_failing_bytes_are_tried_in_three_runs_and_then_only_with_retry(cli: Cli) -> None:
+    (cli.folder / "a.md").write_text("")
+
+    def attempts() -> int:
+        return int(cli.lines("failures", code=1)[0]["attempts"])
+
+    for run in (1, 2, 3, 3, 3):
+        report = cli.ingest("a.md", code=1)
+        assert report["documents"][0]["error"]["code"] == "empty"
+        assert attempts() == run
+    cli.ingest("a.md", "--retry", code=1)
+    assert attempts() == 4
+    cli("failures", "--retry", code=1)
+    assert attempts() == 5
+    (cli.folder / "a.md").write_text("# A\n\nText.\n")
+    assert cli.ingest("a.md")["new"] == 1
+    assert cli.lines("failures") == []
+
+
+def test_failures_retry_ingests_what_was_mended(cli: Cli) -> None:
+    (cli.folder / "docs" / "sub").mkdir(parents=True)
+    (cli.folder / "docs" / "sub" / "a.md").write_text("")
+    cli.ingest("docs", code=1)
+    (cli.folder / "docs" / "sub" / "a.md").write_text("# A\n\nText.\n")
+    cli("failures", "--retry")
+    assert [d["document"] for d in cli.lines("docs")] == ["sub/a.md"]
+
+
+def test_an_old_schema_is_one_line_that_names_the_remedy(process: Process, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nText.\n")
+    assert process("ingest", "a.md", "--direct").returncode == 0
+    with sqlite3.connect(tmp_path / "chunkprep.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '0000'")
+    database.close()
+    for command in (["docs"], ["ingest", "a.md", "--direct"], ["search", "text"]):
+        done = process(*command)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+        assert "`chunkprep db upgrade`" in done.stderr

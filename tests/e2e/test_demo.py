@@ -1,0 +1,38 @@
+"""`chunkprep demo`, end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.e2e.conftest import Process
+
+pytestmark = pytest.mark.prefect
+
+
+def test_the_demo_runs_the_main_job_and_may_be_run_again(
+    prefect_api: str, process: Process, tmp_path: Path
+) -> None:
+    env = {"PREFECT_API_URL": prefect_api}
+    for _ in range(2):
+        done = process("demo", env=env)
+        assert done.returncode == 0, done.stderr
+    text = done.stdout
+    assert "[Source: Refund policy 2026" in text
+    [old] = [
+        line for line in text.splitlines() if "superseded" in line and "refund-2019.md v1" in line
+    ][:1]
+    assert "skipped" in old
+    assert "versions [2] in the pack" in text
+    assert "audit: 0 errors" in text
+    assert "Prefect's time:" in text
+    assert (tmp_path / "demo" / "chunkprep.db").exists()
+
+
+def test_the_demo_touches_no_folder_that_it_did_not_make(process: Process, tmp_path: Path) -> None:
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "mine.txt").write_text("keep me")
+    done = process("demo")
+    assert done.returncode == 2
+    assert "not empty" in done.stderr
+    assert (tmp_path / "demo" / "mine.txt").read_text() == "keep me"

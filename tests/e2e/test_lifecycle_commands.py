@@ -1,0 +1,201 @@
+"""supersede, withdraw, restore, set, erase, prune, changes, audit and sync on the command line."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+import pytest
+from tests.e2e.conftest import Cli
+
+
+@pytest.fixture
+def two(cli: Cli) -> Cli:
+    """A store of two documents, a.md and b.md."""
+    (cli.folder / "docs").mkdir()
+    write(cli, a="# A\n\nApples are red.\n", b="# B\n\nBananas are yellow.\n")
+    cli.ingest("docs")
+    return cli
+
+
+def write(cli: Cli, **texts: str) -> None:
+    for name, text in texts.items():
+        (cli.folder / "docs" / f"{name}.md").write_text(text)
+
+
+def statuses(cli: Cli) -> dict[str, str]:
+    return {d["document"]: d["status"] for d in cli.lines("docs")}
+
+
+def found(cli: Cli, query: str, *args: object) -> set[str]:
+    return {hit["document"] for hit in cli.lines("search", query, *args)}
+
+
+def test_supersede_takes_the_old_document_out_of_search(two: Cli) -> None:
+    two("supersede", "a.md", "b.md", "--reason", "merged")
+    assert statuses(two) == {"a.md": "superseded", "b.md": "active"}
+    assert found(two, "apples") == set()
+    assert found(two, "apples", "--any-status") == {"a.md"}
+    assert two.lines("versions", "a.md")[0]["reason"] == "merged"
+
+
+def test_withdraw_holds_against_a_new_ingest_and_restore_undoes_it(two: Cli) -> None:
+    two("withdraw", "a.md", "--reason", "wrong")
+    two.ingest("docs")
+    assert statuses(two)["a.md"] == "withdrawn"
+    two("restore", "a.md")
+    assert statuses(two)["a.md"] == "active"
+    assert found(two, "apples") == {"a.md"}
+    assert [v["version"] for v in two.lines("versions", "a.md")] == [1, 2]
+
+
+def test_set_changes_metadata_and_keeps_a_history(two: Cli) -> None:
+    two("set", "a.md", "authority=5", "tags=fruit,red", "--reason", "asked for")
+    [doc] = [d for d in two.lines("docs") if d["document"] == "a.md"]
+    assert (doc["version"], doc["authority"], doc["tags"]) == (1, 5, ["fruit", "red"])
+    history = two.lines("versions", "a.md")[0]["history"]
+    assert {entry["field"] for entry in history} == {"authority", "tags"}
+    assert "no KEY=VALUE" in two("set", "a.md", "authority", code=2).stderr
+    assert "authority" in two("set", "a.md", "authority=many", code=2).stderr
+
+
+def test_erase_needs_yes_and_leaves_no_text(two: Cli) -> None:
+    assert "--yes" in two("erase", "a.md", code=2).stderr
+    two("erase", "a.md", "--yes")
+    assert b"Apples" not in (two.folder / "chunkprep.db").read_bytes()
+    report = two.ingest("docs")
+    assert {d["document"]: d["outcome"] for d in report["documents"]} == {
+        "a.md": "skipped",
+        "b.md": "unchanged",
+    }
+
+
+def test_a_name_that_is_not_there_is_exit_2_and_one_line(two: Cli) -> None:
+    for command in ("versions", "chunks", "restore", "impact"):
+        result = two(command, "nosuch.md", code=0 if command == "impact" else 2)
+        assert result.stderr.count("\n") <= 1
+
+
+def test_prune_removes_what_ended(two: Cli) -> None:
+    write(two, a="# A\n\nApples are green.\n")
+    two.ingest("docs")
+    removed = two.json("prune", "--older-than", 0)
+    assert (removed["versions"], removed["chunks"]) == (1, 1)
+    assert two.json("prune", "--older-than", 0)["versions"] == 0
+
+
+def test_the_change_feed_mirrors_the_store(two: Cli) -> None:
+    mirror: dict[str, Any] = {}
+
+    def follow(since: int) -> int:
+        for line in two("changes", "--since", since).stdout.splitlines():
+            change = json.loads(line)
+            since = change["cursor"]
+            if change["action"] == "upsert":
+                mirror[change["chunk_id"]] = change["text"]
+            else:
+                mirror.pop(change["chunk_id"], None)
+        return since
+
+    cursor = follow(0)
+    assert len(mirror) == 2
+    write(two, a="# A\n\nApples are green.\n")
+    two.ingest("docs")
+    assert follow(cursor) > cursor
+    assert any("green" in text for text in mirror.values())
+    assert not any("red" in text for text in mirror.values())
+    assert len(two("changes", "--limit", 1).stdout.splitlines()) == 1
+
+
+def test_sync_withdraws_what_is_gone_and_revives_what_is_back(two: Cli) -> None:
+    text = (two.folder / "docs" / "a.md").read_text()
+    (two.folder / "docs" / "a.md").unlink()
+    assert two.ingest("docs")["withdrawn"] == 0
+    assert two.ingest("docs", "--sync", "--dry-run")["withdrawn"] == 1
+    assert statuses(two)["a.md"] == "active"
+    assert two.ingest("docs", "--sync")["withdrawn"] == 1
+    assert statuses(two)["a.md"] == "withdrawn"
+    write(two, a=text)
+    report = two.ingest("docs")
+    assert [d["outcome"] for d in report["documents"]] == ["revived", "unchanged"]
+    assert statuses(two)["a.md"] == "active"
+
+
+def test_sync_leaves_other_sources_alone_and_believes_no_incomplete_listing(two: Cli) -> None:
+    (two.folder / "more").mkdir()
+    (two.folder / "more" / "c.md").write_text("# C\n\nCherries.\n")
+    assert two.ingest("more", "--sync")["withdrawn"] == 0
+    (two.folder / "docs" / "a.md").unlink()
+    report = two.ingest("docs", "nowhere", "--sync", code=1)
+    assert report["withdrawn"] == 0
+    assert "could not be listed" in report["warnings"][0]
+
+
+def test_a_sync_that_would_withdraw_most_needs_a_word(cli: Cli) -> None:
+    (cli.folder / "docs").mkdir()
+    write(cli, **{f"d{number:02}": f"# D\n\nText {number}.\n" for number in range(14)})
+    cli.ingest("docs")
+    for number in range(12):
+        (cli.folder / "docs" / f"d{number:02}.md").unlink()
+    report = cli.ingest("docs", "--sync")
+    assert report["withdrawn"] == 0
+    assert "--allow-mass-withdraw" in report["warnings"][0]
+    assert cli.ingest("docs", "--sync", "--allow-mass-withdraw")["withdrawn"] == 12
+
+
+def test_an_empty_folder_withdraws_nothing(two: Cli) -> None:
+    for name in ("a", "b"):
+        (two.folder / "docs" / f"{name}.md").unlink()
+    report = two.ingest("docs", "--sync")
+    assert report["withdrawn"] == 0
+    assert "no document was found" in report["warnings"][0]
+
+
+def test_audit_of_a_healthy_store_finds_nothing(ingested: Cli) -> None:
+    ingested.ingest("samples")
+    assert ingested.lines("audit", "--sources", "samples", "--recount", "all") == []
+
+
+def test_audit_sees_a_changed_and_a_missing_source_and_an_index_that_lags(two: Cli) -> None:
+    ids = [c["chunk_id"] for c in two.lines("chunks", "a.md")]
+    (two.folder / "ids.txt").write_text("\n".join([*ids, "gone"]))
+    write(two, a="# A\n\nApples are green.\n")
+    (two.folder / "docs" / "b.md").unlink()
+    args = ["audit", "--sources", "docs", "--index-ids", "ids.txt"]
+    checks = sorted(f["check"] for f in two.lines(*args, code=1))
+    assert checks == ["index_missing", "index_stale", "source_changed", "source_missing"]
+    changed = ["audit", "--sources", "docs"]
+    two(*changed)
+    two(*changed, "--fail-on", "warning", code=1)
+    two(*args, "--fail-on", "never")
+
+
+def test_audit_sees_a_wrong_price_and_exits_1(two: Cli) -> None:
+    database = sqlite3.connect(two.folder / "chunkprep.db")
+    with database:
+        database.execute(
+            "UPDATE chunks SET block_tokens = block_tokens + 1 WHERE document = 'a.md'"
+        )
+    database.close()
+    findings = two.lines("audit", "--recount", "all", code=1)
+    assert [(f["check"], f["document"]) for f in findings] == [("count_drift", "a.md")]
+    assert "no check" in two("audit", "--check", "nosuch", code=2).stderr
+
+
+def test_resplit_makes_smaller_chunks_without_the_files(two: Cli) -> None:
+    write(two, a="# A\n\n" + "Apples are red and sweet. " * 40)
+    two.ingest("docs")
+    (two.folder / "docs" / "a.md").unlink()
+    report = two.json("resplit", "--cap", 60)
+    assert report["failed"] == 0
+    assert max(c["block_tokens"] for c in two.lines("chunks", "a.md")) <= 60
+    assert two.lines("audit") == []
+
+
+def test_the_schema_commands_tell_and_upgrade(cli: Cli) -> None:
+    assert cli.json("db", "check", code=1)["ok"] is False
+    assert not (cli.folder / "chunkprep.db").exists()
+    assert cli.json("db", "upgrade")["from"] is None
+    assert cli.json("db", "check")["ok"] is True
+    assert cli("db", "current").stdout.strip() == cli.json("db", "check")["head"]
