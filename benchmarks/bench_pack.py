@@ -131,13 +131,13 @@ def show(found: dict[str, Any]) -> None:
     """One run as a table for people."""
     print(f"\n{found['database']}, {found['rows']:,} rows, budget {BUDGET:,} (p50/p99 in ms)")
     heads = [*TABLED, "decide", "fill", "core/bare", "result/bare", "logged/bare", "count/result"]
-    print(f"{'n':>5}" + "".join(f"{head:>14}" for head in heads))
+    print(f"{'n':>5}" + "".join(f"{head:>17}" for head in heads))
     for f in found["figures"]:
         cells = [f"{f['p50_ms'][k]:.3f}/{f['p99_ms'][k]:.3f}" for k in TABLED]
         cells += [f"{f['p50_ms'][k]:.3f}" for k in ("decide", "fill")]
         keys = ("core_to_bare", "result_to_bare", "logged_to_bare", "counting_to_result")
         cells += [str(f[key]) for key in keys]
-        print(f"{f['candidates']:>5}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+        print(f"{f['candidates']:>5}" + "".join(f"{cell:>17}" for cell in cells), flush=True)
 
 
 def bars(runs: Sequence[dict[str, Any]]) -> list[tuple[str, bool]]:
