@@ -204,8 +204,7 @@ _PRAGMAS = (
     "wal_autocheckpoint = 4096",  # pages
     "synchronous = NORMAL",  # safe against a killed process; in WAL never corrupt
     "foreign_keys = ON",
-    "cache_size = -32768",  # KiB
-    "mmap_size = 268435456",
+    "cache_size = -8192",  # KiB; no mmap, so that memory does not grow with the store
 )
 
 
