@@ -8,10 +8,12 @@ import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment, PreparedVersion
 from chunkprep_store import lifecycle, packlog, restoring, runs, writing
+from chunkprep_store import prices as further_prices
 from chunkprep_store.collection import ensure_collection
 from chunkprep_store.lifecycle import By, Decided
 from chunkprep_store.opened import Opened
 from chunkprep_store.packlog import PackRecord
+from chunkprep_store.prices import FurtherPrice
 from chunkprep_store.writing import WriteOutcome
 
 
@@ -152,3 +154,14 @@ class Changing(Opened):
     def write_packs(self, collection: str, records: Sequence[PackRecord]) -> None:
         """Write pack records in one transaction; a request id that is there is left as it is."""
         self._change(collection, lambda c, n: packlog.write_packs(c, n, records))
+
+    def put_prices(
+        self, collection: str, encoding: str, profile: str, prices: Sequence[FurtherPrice]
+    ) -> int:
+        """Store what chunks cost in a further encoding under a profile's fingerprint; returns how
+        many of the chunks were still there.
+        """
+        return self._change(
+            collection,
+            lambda c, n: further_prices.put_prices(c, n, encoding, profile, prices),
+        )

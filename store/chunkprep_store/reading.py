@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument
-from chunkprep_store import changes, documents, lookup, packlog, runs, search
+from chunkprep_store import changes, documents, lookup, packlog, prices, runs, search
 from chunkprep_store.changes import Change
 from chunkprep_store.collection import collection_id_or_none
 from chunkprep_store.documents import KnownDocument, VersionInfo
@@ -169,3 +169,11 @@ class Reading(Opened):
     def changes(self, collection: str, since: int = 0, limit: int = 1000) -> list[Change]:
         """Entries of the change feed after the cursor `since`, at most `limit`, in commit order."""
         return self._read(collection, lambda c, n: changes.read_changes(c, n, since, limit))
+
+    def unpriced(self, collection: str, encoding: str) -> Iterator[ChunkRow]:
+        """Chunks that have no price in an encoding yet; memory stays flat. On SQLite, write
+        between batches: read some, close the iterator, `put_prices`, and go on.
+        """
+        number = self.collection_id(collection)
+        with self.database.snapshot() as connection:
+            yield from prices.unpriced_chunks(connection, number, encoding)
