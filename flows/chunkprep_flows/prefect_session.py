@@ -79,6 +79,7 @@ def prepare_environment(*, verbose: bool) -> None:
 @contextmanager
 def _private_settings() -> Iterator[None]:
     from prefect.settings import (
+        PREFECT_API_BLOCKS_REGISTER_ON_START,
         PREFECT_API_DATABASE_CONNECTION_URL,
         PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
         PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
@@ -89,6 +90,7 @@ def _private_settings() -> Iterator[None]:
     with temporary_settings(
         {
             PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{own.as_posix()}",
+            PREFECT_API_BLOCKS_REGISTER_ON_START: False,  # a second less, and no use for them
             PREFECT_SERVER_ALLOW_EPHEMERAL_MODE: True,
             PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS: START_TIMEOUT,
         }

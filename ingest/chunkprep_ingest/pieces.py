@@ -234,14 +234,15 @@ class _Builder:
 
     def _row(self, index: int, start: int, end: int) -> None:
         """A row that does not fit: its cells, then fine pieces."""
-        at = start
-        while (cut := self.text.find(" | ", at + self.fine, end)) > 0:
+        at = seek = start
+        while (bar := self.text.find(" | ", max(seek, at + self.fine), end)) > 0:
+            seek = bar + 1
+            cut = at + len(self.text[at:bar].rstrip(" "))  # before the cell's padding
+            if cut <= at or not (self.ascii or is_edge(self.text, cut)):
+                continue
             if cut - at > self.surely_fits:
                 self._fine(index, at, cut)
-            if self.ascii or is_edge(self.text, cut):
-                self.rows.append((cut, gaps.CELL, None, index))
-            else:
-                self.known.pop(self.rows[-1][0], None)
+            self.rows.append((cut, gaps.CELL, None, index))
             at = cut
         if end - at > self.surely_fits:
             self._fine(index, at, end)

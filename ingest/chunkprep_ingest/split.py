@@ -70,8 +70,9 @@ class _Splitter:
         spent = self.headers.limit + profile.delimiter_tokens + _SLACK
         self.least_room = max(1, policy.cap - spent)
         self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
-        self.measured = measure(self.pieces, counter)
+        self.measured = measure(self.pieces, counter, profile.seams)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
+        self.ascii = self.text.isascii()
         self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
         self.chunks: list[Chunk] = []
 
@@ -131,7 +132,7 @@ class _Splitter:
         bare = body.lstrip()
         at = end - len(bare)
         if start and text[start - 1] != "\n" and first:
-            start = at
+            start = at if self.ascii or is_edge(text, at) else max(start, at - 1)
         else:
             start = max(start, text.rfind("\n", start, at) + 1)
         return start, end - (len(body) - len(body.rstrip()))
@@ -211,7 +212,7 @@ class _Splitter:
 
     def _block(self, header: Header, start: int, stop: int) -> int:
         body = self.text[start:stop].rstrip()
-        return self.counter.count(header.text + body + self.template.delimiter)
+        return self.prices.block(header.text + body)
 
     def _append_part(self, piece: int, start: int, stop: int, header: Header) -> None:
         stop = start + len(self.text[start:stop].rstrip())

@@ -1,0 +1,98 @@
+"""What an ingest run decides, from values alone."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkprep_flows.plan import (
+    GUARD_DOCUMENTS,
+    GUARD_SHARE,
+    MAX_ATTEMPTS,
+    Seen,
+    Work,
+    batches,
+    next_step,
+    withdrawals,
+)
+from chunkprep_ingest.model import Fingerprints
+from chunkprep_store import KnownDocument
+
+PRINTS = Fingerprints("reader", "policy", "profile")
+WORK = Work("a.md", "file:///docs/a.md", "/docs/a.md", "/docs", 10)
+SEEN = Seen(WORK, "hash", PRINTS, "{}")
+KNOWN = KnownDocument(
+    "a.md", version=1, bytes_hash="hash", metadata_json="{}", fingerprints=PRINTS,
+    status="active", uri=WORK.uri,
+)  # fmt: skip
+
+
+def known(**changes: object) -> KnownDocument:
+    values = {name: getattr(KNOWN, name) for name in KnownDocument.__slots__}
+    return KnownDocument(**{**values, **changes})
+
+
+def step(there: KnownDocument | None, seen: Seen = SEEN, *, retry: bool = False) -> str:
+    return next_step(seen, there, retry=retry)
+
+
+def test_the_same_bytes_metadata_and_fingerprints_stand() -> None:
+    assert step(KNOWN) == "unchanged"
+
+
+def test_anything_else_is_read() -> None:
+    assert step(None) == "ingest"
+    assert step(known(bytes_hash="other")) == "ingest"
+    assert step(known(metadata_json='{"authority": 1}')) == "ingest"
+    assert step(known(fingerprints=Fingerprints("reader", "policy", "other"))) == "ingest"
+    assert step(known(uri="file:///elsewhere/a.md")) == "ingest"
+    assert step(known(whole=False)) == "ingest"
+    assert step(KNOWN, Seen(WORK, "hash", PRINTS, None)) == "ingest"
+
+
+def test_what_sync_withdrew_is_read_again_and_what_a_hand_withdrew_is_not() -> None:
+    assert step(known(status="withdrawn", closed_by="sync")) == "ingest"
+    assert step(known(status="withdrawn", closed_by="hand")) == "unchanged"
+
+
+def test_an_erased_document_stays_out() -> None:
+    assert step(known(erased=True)) == "erased"
+
+
+@given(attempts=st.integers(0, 10), retry=st.booleans(), same=st.booleans())
+def test_failing_bytes_are_tried_a_few_times(attempts: int, retry: bool, same: bool) -> None:
+    failing = known(failed_hash="hash" if same else "other", attempts=attempts)
+    given_up = same and attempts >= MAX_ATTEMPTS and not retry
+    assert step(failing, retry=retry) == ("given_up" if given_up else "ingest")
+
+
+@given(
+    sizes=st.lists(st.integers(0, 100), max_size=40),
+    documents=st.integers(1, 10),
+    size=st.integers(1, 200),
+)
+def test_batches_keep_order_and_limits(sizes: list[int], documents: int, size: int) -> None:
+    work = [Work(f"d{n}", "", "", "", each) for n, each in enumerate(sizes)]
+    cut = list(batches(work, documents=documents, size=size))
+    assert [item for batch in cut for item in batch] == work
+    assert all(0 < len(batch) <= documents for batch in cut)
+    assert all(len(b) == 1 or sum(w.size for w in b) <= size for b in cut)
+
+
+@given(stored=st.integers(0, 120), gone=st.integers(0, 120))
+def test_many_withdrawals_at_once_need_a_word(stored: int, gone: int) -> None:
+    gone = min(gone, stored)
+    uris = {f"d{n}": f"file:///docs/d{n}" for n in range(stored)}
+    listed = {f"d{n}" for n in range(gone, stored)} | {"new"}
+    found = withdrawals(uris, listed, ["file:///docs"], complete=True, allow_mass=False)
+    mass = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
+    assert (found.refused is not None) == mass
+    assert len(found.documents) == (0 if mass else gone)
+    allowed = withdrawals(uris, listed, ["file:///docs"], complete=True, allow_mass=True)
+    assert len(allowed.documents) == gone
+
+
+def test_a_folder_whose_name_begins_alike_is_another_folder() -> None:
+    stored = {"a": "file:///docs2/a"}
+    found = withdrawals(stored, {"b"}, ["file:///docs"], complete=True, allow_mass=True)
+    assert found.documents == ()
