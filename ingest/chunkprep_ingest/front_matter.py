@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import date, time
+from math import isfinite
 from typing import Any, NamedTuple
 
+from chunkprep_ingest.decode import clean
 from chunkprep_ingest.errors import MetadataError
 
 _YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_LARGEST = 2**63 - 1
 _KEY = re.compile(r"(?:[ \t]*#.*\n)*[\w\"'][^:\n]*:(?:\s|$)")
 
 
@@ -68,7 +72,24 @@ def _mapping(values: Any, where: str) -> dict[str, object]:
         return {}
     if not isinstance(values, dict):
         raise MetadataError("bad_metadata", f"{where} must hold `key: value` lines")
-    return {str(key): value for key, value in values.items()}
+    return {str(key): _plain(value) for key, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON knows it: moments in ISO 8601, everything else unusual as its text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int) and abs(value) <= _LARGEST:
+        return value
+    if isinstance(value, float) and isfinite(value):
+        return value
+    return clean(str(value))
 
 
 def _one_line(error: Exception) -> str:

@@ -18,6 +18,7 @@ PARAGRAPH: Final = 60
 LIST_ITEM: Final = 50
 INTRODUCTION: Final = 35  # between a line ending in ":" and the list, table or code it announces
 TABLE_ROW: Final = 30
+HEADING_LIKE_LINE: Final = 28  # before a short line that does not end like a sentence
 SENTENCE_AT_LINE_END: Final = 25
 BLANK_CODE_LINE: Final = 24
 OUTER_CODE_LINE: Final = 22

@@ -11,8 +11,8 @@ MAX_HASHES = 6
 """Markdown knows six heading levels; deeper ones are written with six hashes."""
 
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
-_ATX = re.compile(r"^[ \t]*#{1,6}(?=[ \t]|$)[ \t]*")
-_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_ATX = re.compile(r"#{1,6}(?: |$)")
+_CLOSING = re.compile(r"(?:^| )#+$")
 _UNDERLINE = re.compile(r"^[ \t]*(?:=+|-+)[ \t]*$")
 
 
@@ -29,7 +29,7 @@ def heading_name(text: str) -> str:
     if len(lines) > 1 and _UNDERLINE.match(lines[-1]):
         name = " ".join(lines[:-1])
     else:
-        name = " ".join(lines)
+        name = " ".join(" ".join(lines).split())
         opened = _ATX.match(name)
         if opened:
             name = _CLOSING.sub("", name[opened.end() :])

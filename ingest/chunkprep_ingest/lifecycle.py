@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from chunkprep_ingest.errors import ChunkprepError
-from chunkprep_ingest.model import Moment, Status
+from chunkprep_ingest.model import Moment
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -37,7 +37,7 @@ def in_force(
 
 
 def out_of_force_reason(
-    status: Status, effective_from: Moment | None, effective_to: Moment | None, at: Moment
+    status: str, effective_from: Moment | None, effective_to: Moment | None, at: Moment
 ) -> str | None:
     """Why it is not in force at `at` (a reason of CONTRACT.md), or None where it is."""
     if status == "draft":

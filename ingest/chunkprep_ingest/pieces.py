@@ -20,6 +20,8 @@ from chunkprep_ingest.sentences import sentence_ends
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^\n]*\n")
 _SEPARATOR_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-*:?[ \t]*)*$")
+_HEADING_LENGTH = 80  # characters of a line that may be a heading in plain text
+_LINE_ENDS = frozenset(".!?,;\u3002\uff01\uff1f") | {""}
 _FINE_PARTS = 4  # a block that is filled with fine pieces gets at least this many
 _LIKELY = 2.5  # characters a token that a run may have less of and still be tried whole
 
@@ -181,13 +183,15 @@ class _Builder:
             cut = ends[at]
             at += 1
             strength = gaps.SENTENCE
-            if text[cut] != " ":
+            if text[cut] != " " or text[cut + 1] in " \n":
                 behind = cut
                 while behind < end and text[behind].isspace():
                     behind += 1
                 line = text.rfind("\n", cut, behind)
                 if line >= 0:
                     cut, strength = line + 1, gaps.SENTENCE_AT_LINE_END
+                    if self._is_heading_like(cut, end):
+                        strength = gaps.HEADING_LIKE_LINE
             if long and cut - start > self.surely_fits:
                 self._fine(index, start, cut)
             if ascii_only or is_edge(text, cut):
@@ -197,6 +201,11 @@ class _Builder:
             start = cut
         if long and end - start > self.surely_fits:
             self._fine(index, start, end)
+
+    def _is_heading_like(self, start: int, end: int) -> bool:
+        """Whether the line at `start` is short, stands before another, and ends no sentence."""
+        stop = self.text.find("\n", start, min(end, start + _HEADING_LENGTH))
+        return stop > 0 and self.text[start:stop].rstrip()[-1:] not in _LINE_ENDS
 
     def _fine(self, index: int, start: int, end: int) -> None:
         """Fine pieces of a run that does not fit a block."""
@@ -225,14 +234,15 @@ class _Builder:
 
     def _row(self, index: int, start: int, end: int) -> None:
         """A row that does not fit: its cells, then fine pieces."""
-        at = start
-        while (cut := self.text.find(" | ", at + self.fine, end)) > 0:
+        at = seek = start
+        while (bar := self.text.find(" | ", max(seek, at + self.fine), end)) > 0:
+            seek = bar + 1
+            cut = at + len(self.text[at:bar].rstrip(" "))  # before the cell's padding
+            if cut <= at or not (self.ascii or is_edge(self.text, cut)):
+                continue
             if cut - at > self.surely_fits:
                 self._fine(index, at, cut)
-            if self.ascii or is_edge(self.text, cut):
-                self.rows.append((cut, gaps.CELL, None, index))
-            else:
-                self.known.pop(self.rows[-1][0], None)
+            self.rows.append((cut, gaps.CELL, None, index))
             at = cut
         if end - at > self.surely_fits:
             self._fine(index, at, end)

@@ -37,9 +37,10 @@ _WIDE = "\u3002\uff01\uff1f\uff61\uff0e\ufe52\ufe12\ufe15\ufe56\ufe57"  # no spa
 _ALSO = {0xE2: "\u2026", 0xEF: "\uff0e\ufe52"}  # ellipsis, and ATerm of wide scripts
 _CLOSERS = r"""["'\u201d\u2019\u00bb)\]}*_`\u300d\u300f\u3011\uff09\u300b]*"""
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st sr jr vs etc e.g i.e cf al fig eq no nr vol pp ca approx dept inc ltd "
+    "mr mrs ms dr prof st sr jr vs etc e.g i.e cf al ca approx dept inc ltd "
     "co corp jan feb mar apr jun jul aug sep sept oct nov dec z.b d.h u.a bzw".split()
 )
+_BEFORE_NUMBERS = frozenset("no nr fig eq vol pp p ch sec art".split())
 _LONG_ENDINGS = frozenset(
     ending
     for word in _ABBREVIATIONS
@@ -64,8 +65,10 @@ def _is_abbreviation(text: str, stop: int) -> bool:
     while start > 0 and stop - start < 8 and (text[start - 1].isalpha() or text[start - 1] == "."):
         start -= 1
     word = text[start:stop]
-    if len(word) == 1:
-        return word.isupper() and word != "I"
+    if len(word) == 1 and word.isupper():
+        return word != "I"
+    if word.lower() in _BEFORE_NUMBERS:
+        return text[stop + 1 : stop + 3].strip()[:1].isdigit()
     return word.lower() in _ABBREVIATIONS
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from chunkprep_ingest.counting import Counter, follows_line, seam_after, seam_before
+from chunkprep_ingest.counting import Counter
 from chunkprep_ingest.divide import Divider, Range
 from chunkprep_ingest.errors import IndivisibleError
 from chunkprep_ingest.finecuts import cluster_edge, is_edge
@@ -26,6 +26,7 @@ from chunkprep_ingest.model import (
 )
 from chunkprep_ingest.pieces import make_pieces
 from chunkprep_ingest.policy import Policy
+from chunkprep_ingest.price import Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
 from chunkprep_ingest.template import neutralise, restore
 
@@ -70,7 +71,8 @@ class _Splitter:
         self.least_room = max(1, policy.cap - spent)
         self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
         self.measured = measure(self.pieces, counter)
-        self.ends: dict[tuple[str, str, str], int] = {}
+        self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
+        self.ascii = self.text.isascii()
         self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
         self.chunks: list[Chunk] = []
 
@@ -130,22 +132,19 @@ class _Splitter:
         bare = body.lstrip()
         at = end - len(bare)
         if start and text[start - 1] != "\n" and first:
-            start = at
+            start = at if self.ascii or is_edge(text, at) else max(start, at - 1)
         else:
             start = max(start, text.rfind("\n", start, at) + 1)
         return start, end - (len(body) - len(body.rstrip()))
 
     def _chunk(self, first: int, last: int, start: int, end: int) -> Chunk:
         lead = self.pieces.lead.get(first, "")
-        if lead and self.counter.count(lead) > self.headers.limit:
+        if lead and self.prices.lead(lead) > self.headers.limit:
             lead = ""  # a repeated header that long would leave no room for rows
         trail = self.pieces.trail.get(last, "")
         header = self._header(first, last)
-        prices = self._summed(first, last, start, end, header, lead, trail)
-        if prices is None:
-            text = lead + self.text[start:end] + trail
-            prices = self._counted(first, last, start, header, lead, text)
-        return self._dressed(first, last, start, end, header, lead, trail, prices)
+        run = Run(first, last, start, end, header, lead, trail)
+        return self._dressed(first, last, start, end, header, lead, trail, self.prices.of(run))
 
     def _dressed(
         self,
@@ -182,113 +181,6 @@ class _Splitter:
             additions=tuple(additions),
             substitutions=substitutions,
         )
-
-    # -- prices ---------------------------------------------------------------------------
-
-    def _summed(
-        self,
-        first: int,
-        last: int,
-        start: int,
-        end: int,
-        header: Header,
-        lead: str,
-        trail: str,
-    ) -> tuple[int, tuple[Boundary, ...]] | None:
-        """Block and boundary prices from the pieces' counts; None where they do not add up."""
-        if self._is_loose(first, last, start):
-            return None
-        closing = self._end(last, start, end, trail)
-        if closing is None:
-            return None
-        before = self.measured.before
-        base = self._front(first, last, start, end, header, lead) - before[first]
-        block = base + before[last] + closing
-        return block, self._boundaries(first, last, start - len(lead), base, block)
-
-    def _is_loose(self, first: int, last: int, start: int) -> bool:
-        """Whether a gap inside has no seam near, or none behind the chunk's start."""
-        measured = self.measured
-        if not measured.loose and not measured.seam:
-            return False
-        inside = range(first + 1, last)
-        return any(k in measured.loose or measured.seam.get(k, start) < start for k in inside)
-
-    def _boundaries(
-        self, first: int, last: int, origin: int, base: int, block: int
-    ) -> tuple[Boundary, ...]:
-        """The places before pieces where the chunk may be cut, below the whole block's price."""
-        pieces, before, text = self.pieces, self.measured.before, self.text
-        kinds, starts = pieces.kind, pieces.start
-        line = base + self.profile.line_marker_tokens
-        space = base + self.profile.space_marker_tokens
-        most = min(block, self.policy.cap)
-        made = tuple.__new__
-        return tuple(
-            [
-                made(Boundary, (starts[k] - origin, kind, cost))
-                for k in range(first + 1, last)
-                if (kind := kinds[k]) is not None
-                and (cost := before[k] + (line if text[starts[k] - 1] == "\n" else space)) < most
-            ]
-        )
-
-    def _front(self, first: int, last: int, start: int, end: int, header: Header, lead: str) -> int:
-        """Header, lead, and what the first word costs more or less behind them than it does in
-        the document.
-        """
-        text, measured = self.text, self.measured
-        at = self.pieces.start[first]
-        count = self.counter.count
-        if start == at and first not in measured.seam and follows_line(text, start):
-            return header.tokens + (count(lead) if lead else 0)
-        stop = self.pieces.start[first + 1] if first + 1 < last else end
-        head = seam_after(text, start, stop)
-        seam = measured.seam.get(first, at)
-        in_document = count(text[seam:head]) - (count(text[seam:at]) if seam < at else 0)
-        return count(header.text + lead + text[start:head]) - in_document
-
-    def _end(self, last: int, start: int, end: int, trail: str) -> int | None:
-        """What closes the block, less what stands behind the last word in the document; None
-        where the chunk is one unbroken run, for which a fresh count is as cheap.
-        """
-        text, pieces = self.text, self.pieces
-        joiner = text[end : pieces.start[last] if last < len(pieces) else pieces.end]
-        closing = trail + self.template.delimiter
-        if joiner and closing.startswith(joiner) and follows_line(closing, len(joiner)):
-            word = ""  # the same line breaks as in the document: nothing changes before them
-        else:
-            at = seam_before(text, end, start)
-            if at == start:
-                return None
-            word = text[at:end]
-        key = word, joiner, closing
-        cost = self.ends.get(key)
-        if cost is None:
-            count = self.counter.count
-            if not word:
-                cost = count(closing[len(joiner) :])
-            else:
-                cost = count(word + closing) - count(word + joiner)
-            self.ends[key] = cost
-        return cost
-
-    def _counted(
-        self, first: int, last: int, start: int, header: Header, lead: str, text: str
-    ) -> tuple[int, tuple[Boundary, ...]]:
-        """Block and boundary prices by counting each afresh."""
-        count, template, pieces = self.counter.count, self.template, self.pieces
-        block = count(header.text + text + template.delimiter)
-        most = min(block, self.policy.cap)
-        boundaries = []
-        for k in range(first + 1, last):
-            kind = pieces.kind[k]
-            offset = pieces.start[k] - start + len(lead)
-            if kind is not None and 0 < offset < len(text):
-                cost = count(header.text + template.cut(text, offset) + template.delimiter)
-                if cost < most:
-                    boundaries.append(Boundary(offset, kind, cost))
-        return block, tuple(boundaries)
 
     def _part(self, piece: int, start: int, end: int) -> None:
         """Chunks of one piece that does not fit a block: parted between words where it can be,
@@ -407,7 +299,7 @@ class _Room:
         """A lead, and a closing fence as long as it may need one."""
         cost = self.by_lead.get(lead)
         if cost is None:
-            count = self.splitter.counter.count(lead)
+            count = self.splitter.prices.lead(lead)
             fence = 0 if lead.lstrip()[:1] == "|" else 4
             cost = count + fence if count <= self.splitter.headers.limit else 0
             self.by_lead[lead] = cost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil
 
 from chunkprep_ingest.model import ChunkRow
@@ -17,32 +17,19 @@ _BANDS = LANES - ceil(NEAR * LANES) + 1
 _BAND = 4 * LANES // _BANDS  # bytes
 
 
-class Seen:
-    """The texts met so far, best-ranked first."""
+class NearIndex:
+    """Signatures met so far, by band."""
 
-    def __init__(self, *, near: bool) -> None:
-        self._near = near
-        self._hashes: set[str] = set()
+    def __init__(self) -> None:
         self._bands: dict[tuple[int, bytes], list[ChunkRow]] = {}
 
     def add(self, row: ChunkRow) -> None:
-        """Remember a chunk."""
-        if row.content_hash:
-            self._hashes.add(row.content_hash)
-        if self._near and row.signature:
-            for band in _bands(row.signature):
-                self._bands.setdefault(band, []).append(row)
+        """Remember a chunk, if it has a signature."""
+        for band in _bands(row.signature):
+            self._bands.setdefault(band, []).append(row)
 
-    def reason(self, row: ChunkRow) -> str | None:
-        """`duplicate`, `near_duplicate`, or None for a text not met yet."""
-        if row.content_hash in self._hashes:
-            return "duplicate"
-        if self._near and row.signature and self._has_near(row):
-            return "near_duplicate"
-        return None
-
-    def _has_near(self, row: ChunkRow) -> bool:
-        """Whether a text of another document shares a band and is near indeed."""
+    def holds(self, row: ChunkRow) -> bool:
+        """Whether a near duplicate of `row`, from another document, was met."""
         return any(
             other.document != row.document and similarity(other.signature, row.signature) >= NEAR
             for band in _bands(row.signature)
@@ -51,23 +38,36 @@ class Seen:
 
 
 def _bands(signature: bytes) -> list[tuple[int, bytes]]:
+    if not signature:
+        return []
     return [(at, signature[at * _BAND : (at + 1) * _BAND]) for at in range(_BANDS)]
 
 
 def drop_duplicates(
-    rows: Sequence[ChunkRow], *, near: bool, pinned: Iterable[ChunkRow] = ()
+    rows: Sequence[ChunkRow], *, near: bool, pinned: Sequence[ChunkRow] = ()
 ) -> list[str | None]:
     """For each row, best-ranked first: why it repeats an earlier or pinned one, or None.
 
-    Two chunks of one document are no near duplicates of each other.
+    Two chunks of one document are no near duplicates of each other. A row without a content hash
+    (a plain value without a text) repeats nothing.
     """
-    seen = Seen(near=near)
-    for row in pinned:
-        seen.add(row)
+    hashes = {row.content_hash for row in pinned if row.content_hash}
+    index = NearIndex() if near else None
+    if index is not None:
+        for row in pinned:
+            index.add(row)
     reasons: list[str | None] = []
     for row in rows:
-        reason = seen.reason(row)
-        if reason is None:
-            seen.add(row)
+        content_hash = row.content_hash
+        reason = None
+        if content_hash in hashes:
+            reason = "duplicate"
+        elif index is not None and index.holds(row):
+            reason = "near_duplicate"
+        else:
+            if content_hash:
+                hashes.add(content_hash)
+            if index is not None:
+                index.add(row)
         reasons.append(reason)
     return reasons

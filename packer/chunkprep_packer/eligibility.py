@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
-from typing import cast
 
 import orjson
 
 from chunkprep_ingest.lifecycle import out_of_force_reason
-from chunkprep_ingest.model import ChunkRow, Moment, Status
+from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_packer.request import PackOptions
 
 Judge = Callable[[ChunkRow], str | None]
@@ -26,7 +25,7 @@ def since(row: ChunkRow) -> Moment:
 
 def reason_at(row: ChunkRow, at: Moment) -> str | None:
     """Why a row is not in force at `at`, or None where it is."""
-    return out_of_force_reason(cast(Status, row.status), row.effective_from, row.effective_to, at)
+    return out_of_force_reason(row.status, row.effective_from, row.effective_to, at)
 
 
 def may_see(row: ChunkRow, access: frozenset[str]) -> bool:
@@ -40,7 +39,7 @@ def judge_at(options: PackOptions, at: Moment) -> Judge:
     passes = _filter(options)
 
     def judge(row: ChunkRow) -> str | None:
-        reason = reason_at(row, at)
+        reason = out_of_force_reason(row.status, row.effective_from, row.effective_to, at)
         if reason is not None:
             return reason
         if row.access != _NONE and not may_see(row, access):

@@ -39,7 +39,8 @@ class LogWriter:
         self._pauses = pauses
         self._waiting: deque[tuple[str, Build]] = deque()
         self._change = threading.Condition()
-        self._unwritten = 0
+        self._queued = 0  # records ever taken
+        self._settled = 0  # of these: written, or lost
         self._lost = 0
         self._hurry = 0
         self._closed = False
@@ -48,14 +49,14 @@ class LogWriter:
     def put(self, collection: str, build: Build) -> bool:
         """Queue a record; False where it is lost because too many are waiting."""
         with self._change:
-            if self._closed or self._unwritten >= self._capacity:
+            if self._closed or self._queued - self._settled >= self._capacity:
                 self._lost += 1
                 return False
             self._waiting.append((collection, build))
-            self._unwritten += 1
+            self._queued += 1
             if self._thread is None:
                 self._start()
-            if self._unwritten == 1 or len(self._waiting) == self._batch:
+            if len(self._waiting) in (1, self._batch):
                 self._change.notify_all()
         return True
 
@@ -72,7 +73,8 @@ class LogWriter:
         with self._change:
             self._hurry += 1
             self._change.notify_all()
-            self._change.wait_for(lambda: not self._unwritten)
+            target = self._queued
+            self._change.wait_for(lambda: self._settled >= target)
             self._hurry -= 1
 
     def close(self) -> None:
@@ -94,7 +96,7 @@ class LogWriter:
         while batch := self._next():
             self._write_batch(batch)
             with self._change:
-                self._unwritten -= len(batch)
+                self._settled += len(batch)
                 self._change.notify_all()
 
     def _next(self) -> list[tuple[str, Build]]:

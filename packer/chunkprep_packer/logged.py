@@ -105,7 +105,7 @@ class LoggedPack:
             old = decision["forwarded_from"]
             if old is not None:
                 successors[old] = by_id[decision["chunk_id"]]
-                known[old] = by_id[decision["chunk_id"]]._replace(chunk_id=old)
+                known.setdefault(old, successors[old]._replace(chunk_id=old))
         return Facts(
             known,
             self._judge(),

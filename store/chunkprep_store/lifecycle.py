@@ -26,7 +26,13 @@ from chunkprep_store.history import (
 )
 from chunkprep_store.inplace import replace_metadata
 from chunkprep_store.links import add_link, follow_metadata, links_from, lock_links
-from chunkprep_store.rows import shared_columns, standing_columns, to_json, version_columns
+from chunkprep_store.rows import (
+    insert_chunks,
+    shared_columns,
+    standing_columns,
+    to_json,
+    version_columns,
+)
 from chunkprep_store.tables import chunk_prices, chunks, documents, elements, links, versions
 from chunkprep_store.writing import add_version
 
@@ -267,9 +273,7 @@ def _copy_content(
     rows = [{**row._mapping, **changed} for row in found]
     for row in rows:
         row["chunk_id"] = chunk_id(id_base, row["ordinal"])
-        del row["id"]
-    if rows:
-        connection.execute(chunks.insert(), rows)
+    insert_chunks(connection, rows)
     old, new = chunks.alias("old"), chunks.alias("new")
     prices = [c for c in chunk_prices.c if c.name != "chunk_row"]
     same = sa.and_(new.c.version_id == target, new.c.ordinal == old.c.ordinal)

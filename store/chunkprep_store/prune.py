@@ -93,7 +93,7 @@ def _prune_versions(
     if not with_packs:
         used = sa.exists().where(pack_chunks.c.version_id == versions.c.id)
         query = query.where(~used)
-    ids: list[int] = [row[0] for row in connection.execute(query)]
+    ids: list[int] = list(connection.scalars(query))
     if not ids:
         return None
     outbox = Outbox(collection_id, now)

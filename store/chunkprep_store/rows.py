@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
+import sqlalchemy as sa
 
 from chunkprep_ingest.ids import chunk_id, digest
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import Chunk, Element, ParsedDocument, PreparedVersion
 from chunkprep_ingest.replacement import Standing
+from chunkprep_store.tables import chunks
 
 _FAST = 1  # zlib level: four fifths of the best ratio at five times the speed
 
@@ -72,11 +74,25 @@ def standing_columns(standing: Standing) -> dict[str, Any]:
     }
 
 
+CHUNK_COLUMNS = tuple(column.name for column in chunks.c if column.name != "id")
+
+
+def insert_chunks(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert chunk rows in the driver's own words: a document may have thousands."""
+    values = [tuple(row[name] for name in CHUNK_COLUMNS) for row in rows]
+    if values:
+        place = "?" if connection.dialect.name == "sqlite" else "%s"
+        places = ", ".join([place] * len(CHUNK_COLUMNS))
+        names = ", ".join(CHUNK_COLUMNS)
+        statement = f"INSERT INTO chunks ({names}) VALUES ({places})"  # noqa: S608 - our own names
+        connection.exec_driver_sql(statement, values)
+
+
 def chunk_rows(
-    chunks: Iterable[Chunk], id_base: str, shared: dict[str, Any]
+    made: Iterable[Chunk], id_base: str, shared: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """One row per chunk; `shared` are the columns that all chunks of the version have alike."""
-    for chunk in chunks:
+    for chunk in made:
         yield {
             **shared,
             "chunk_id": chunk_id(id_base, chunk.ordinal),

@@ -154,8 +154,9 @@ def list_failures(connection: sa.Connection, collection_id: int) -> list[Failure
 
 def forget_failure(connection: sa.Connection, collection_id: int, document: str) -> None:
     """Drop a failure: the source is gone, or was ingested."""
-    connection.execute(
-        failures.delete().where(
-            failures.c.collection_id == collection_id, failures.c.document == document
-        )
-    )
+    connection.execute(_FORGET, {"owner": collection_id, "key": document})
+
+
+_FORGET = failures.delete().where(
+    failures.c.collection_id == sa.bindparam("owner"), failures.c.document == sa.bindparam("key")
+)

@@ -37,12 +37,14 @@ from chunkprep_store.rows import (
     chunk_rows,
     encode_elements,
     inputs_digest,
+    insert_chunks,
     shared_columns,
     standing_columns,
     to_json,
     version_columns,
 )
-from chunkprep_store.tables import chunks, elements, failures, versions
+from chunkprep_store.runs import forget_failure
+from chunkprep_store.tables import chunks, elements, versions
 
 Outcome = Literal["new", "updated", "metadata_only", "unchanged", "revived", "skipped"]
 
@@ -347,22 +349,25 @@ def add_version(
     del columns["id"]
     if standing.status in ("superseded", "withdrawn"):
         columns[f"{standing.status}_at"] = outbox.at
-    insert = versions.insert().values(columns).returning(versions.c.id)
-    version_id = int(connection.execute(insert).scalar_one())
+    version_id = int(connection.execute(_INSERT_VERSION, columns).scalar_one())
     numbers = {"last_version": row.version, "current_version": settled.current}
     set_current(connection, row.document_id, **numbers)
     outbox.note(version_id, row.chunks, None, standing)
     return Added(version_id, before, settled)
 
 
+_INSERT_VERSION = versions.insert().returning(versions.c.id)
+
+
 def insert_content(
     connection: sa.Connection, version_id: int, payload: bytes, rows: Iterable[dict[str, Any]]
 ) -> None:
     """The parsed form and the chunks of a version."""
-    connection.execute(elements.insert(), {"version_id": version_id, "payload": payload})
-    found = list(rows)
-    if found:
-        connection.execute(chunks.insert(), found)
+    connection.execute(_INSERT_ELEMENTS, {"version_id": version_id, "payload": payload})
+    insert_chunks(connection, rows)
+
+
+_INSERT_ELEMENTS = elements.insert()
 
 
 def _heal(connection: sa.Connection, arrival: Arrival, outbox: Outbox) -> WriteOutcome:
@@ -395,9 +400,4 @@ def _heal(connection: sa.Connection, arrival: Arrival, outbox: Outbox) -> WriteO
 
 
 def _forget_failure(connection: sa.Connection, arrival: Arrival) -> None:
-    connection.execute(
-        failures.delete().where(
-            failures.c.collection_id == arrival.collection_id,
-            failures.c.document == arrival.document.document,
-        )
-    )
+    forget_failure(connection, arrival.collection_id, arrival.document.document)

@@ -39,7 +39,7 @@ LINES = [
 ORDINAL_TOKENS = COUNTER.count(TEMPLATE.with_ordinal(TEMPLATE.header("a"), 1)) - COUNTER.count(
     TEMPLATE.header("a")
 )
-MOMENTS = st.sampled_from([None, AT - 10, AT - 1, AT, AT + 1])
+MOMENTS = st.sampled_from([None, None, AT - 10, AT - 1, AT, AT + 1])
 LABELS = st.sampled_from(["[]", '["hr"]', '["hr","it"]'])
 NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"]
 
@@ -90,13 +90,10 @@ def literal(kind: object) -> st.SearchStrategy[str]:
 
 
 OPTIONS = st.fixed_dictionaries(
-    {"budget": st.integers(1, 200)},
+    {"dedupe": literal(Dedupe), "strategy": literal(Strategy), "truncate": literal(Truncate)},
     optional={
         "min_score": st.sampled_from([-1.0, 0.0, 0.5]),
-        "strategy": literal(Strategy),
-        "dedupe": literal(Dedupe),
         "floor": literal(Floor),
-        "truncate": literal(Truncate),
         "cut_at": st.sampled_from(BOUNDARY_KINDS),
         "cut_any_kind": st.booleans(),
         "order": literal(Order),
@@ -104,7 +101,7 @@ OPTIONS = st.fixed_dictionaries(
         "tag": lists(["t", "u", "v"]),
         "access": lists(["hr", "it", "cfo"]),
         "min_authority": st.integers(0, 3),
-        "effective_after": st.sampled_from([0, 2, AT - 5]),
+        "effective_after": st.sampled_from([0, 1, 2, AT - 10, AT - 1]),
         "ordinals": st.booleans(),
     },
 )
@@ -131,19 +128,44 @@ def plan_for(
 
 
 @st.composite
+def budgets(draw: st.DrawFn, store: dict[str, ChunkRow], extra: int) -> int:
+    """Any budget, or one that some blocks and cuts fill exactly, give or take one."""
+    prices = [row.block_tokens for row in store.values()]
+    prices += [entry[2] for row in store.values() for entry in json.loads(row.boundaries)]
+    if not prices or draw(st.integers(0, 2)) == 0:
+        return draw(st.integers(1, 200))
+    filled = draw(st.lists(st.sampled_from(prices), min_size=1, max_size=3))
+    return max(1, sum(filled) + extra * len(filled) + draw(st.sampled_from([0, 0, 0, -1, 1])))
+
+
+@st.composite
+def successions(draw: st.DrawFn, store: dict[str, ChunkRow]) -> dict[str, ChunkRow]:
+    """Some rows become superseded; most of them by another row."""
+    found: dict[str, ChunkRow] = {}
+    names = sorted(store)
+    for name in draw(st.lists(st.sampled_from(names), max_size=3)) if len(names) > 1 else []:
+        successor = draw(st.sampled_from(names))
+        store[name] = store[name]._replace(
+            status="superseded", effective_from=None, effective_to=AT - 1
+        )
+        if successor != name:
+            found[name] = store[successor]
+    return {old: store[row.chunk_id] for old, row in found.items()}
+
+
+@st.composite
 def situations(draw: st.DrawFn) -> dict[str, Any]:
     store = draw(stores())
+    successors = draw(successions(store)) if draw(st.booleans()) else {}
     options: dict[str, Any] = dict(draw(OPTIONS))
     extra = ORDINAL_TOKENS if options.get("ordinals") else 0
+    options["budget"] = draw(budgets(store, extra))
     pins: list[ChunkRow] = []
     for name in draw(st.lists(st.sampled_from(NAMES), max_size=2, unique=True)):
         row = store.get(name)
         spent = sum(pin.block_tokens + extra for pin in pins)
-        if row is not None and spent + row.block_tokens + extra <= int(options["budget"]):
+        if row is not None and spent + row.block_tokens + extra <= options["budget"]:
             pins.append(row)
-    old = draw(st.lists(st.sampled_from(NAMES), max_size=2)) if len(store) > 1 else []
-    successors = {name: draw(st.sampled_from(list(store.values()))) for name in old}
-    successors = {name: row for name, row in successors.items() if row.chunk_id != name}
     return {
         "candidates": draw(CANDIDATES),
         "store": store,
@@ -157,7 +179,7 @@ def text_of(plan: Plan) -> str:
     return render(plan.blocks(), {PROFILE: TEMPLATE}, ordinals=plan.options.ordinals)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(situations())
 def test_a_slow_packer_decides_the_same(situation: dict[str, Any]) -> None:
     plan = plan_for(**situation)
@@ -180,7 +202,7 @@ def test_a_slow_packer_decides_the_same(situation: dict[str, Any]) -> None:
     assert plan.rank1 == expected.rank1
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(situations())
 def test_the_laws_hold(situation: dict[str, Any]) -> None:
     plan = plan_for(**situation)

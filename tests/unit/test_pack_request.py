@@ -9,7 +9,7 @@ import pytest
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import moment
-from chunkprep_packer import Candidate, PackRequest, PinText
+from chunkprep_packer import Candidate, PackRequest, PackResult, PinText, pack
 
 
 def test_its_json_is_read_back_as_it_was() -> None:
@@ -81,3 +81,14 @@ def test_what_is_no_request_is_refused(text: str) -> None:
 def test_nan_in_json_is_refused() -> None:
     with pytest.raises(RequestError, match=r"candidates\[0\]\.score: must be a finite number"):
         PackRequest.from_json('{"budget": 5, "candidates": [{"chunk_id": "a", "score": NaN}]}')
+
+
+def test_request_and_result_describe_themselves_for_openapi() -> None:
+    schema = PackRequest.model_json_schema()
+    assert schema["required"] == ["budget", "candidates"]
+    assert set(PackResult.model_json_schema()["properties"]) == set(PackResult.model_fields)
+
+
+def test_a_result_is_read_back_as_it_was() -> None:
+    result = pack([("a", 0.5, 10), ("b", 0.4, 20)], 15)
+    assert PackResult.model_validate_json(result.model_dump_json()) == result

@@ -6,7 +6,7 @@ from typing import Any
 
 import docx
 import pytest
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import ParsedDocument

@@ -102,6 +102,7 @@ def running(options: ReadOptions) -> ParsedDocument:
 
 def test_page_headers_and_footers_are_left_out_on_request() -> None:
     assert running(ReadOptions()).text.count("ACME") == 4
+    assert running(ReadOptions()).coverage == 1.0
     document = running(ReadOptions(keep_boilerplate=False))
     assert "ACME" not in document.text
     assert "Page" not in document.text

@@ -4,7 +4,7 @@ import io
 from datetime import date, datetime
 from typing import Any
 
-import openpyxl  # type: ignore[import-untyped]
+import openpyxl
 import pytest
 
 from chunkprep_ingest.errors import ReadError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from chunkprep_ingest.readers.package import Package
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
+from string import ascii_uppercase
 
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.decode import decode
@@ -26,11 +28,10 @@ _DECLARED = re.compile(
     rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml[^>]+encoding\s*=\s*["']([\w.:-]+)""",
     re.IGNORECASE,
 )
-_UNSEEN = re.compile(
-    r"<!--.*?-->|<(script|style|template|noscript|head|title)\b.*?</\1\s*>|<[?!][^>]*>",
-    re.DOTALL | re.IGNORECASE,
-)
-_TAG = re.compile(r"</?[a-zA-Z](?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
+_UNSEEN = re.compile(r"<(?:(!--)|(script|style|template|noscript|head|title)\b)", re.IGNORECASE)
+# No part of a tag may hold "<": so that a text of unclosed ones takes linear time.
+_LOWER = {ord(capital): capital.lower() for capital in ascii_uppercase}
+_TAG = re.compile(r"</?[a-zA-Z](?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*>|<[/?!a-zA-Z][^<>]*>")
 
 
 def fingerprint() -> str:
@@ -76,4 +77,22 @@ def find_blocks(text: str, options: ReadOptions) -> HtmlBlocks:
 
 def visible_words(text: str) -> str:
     """A dumb extraction, independent of the parser: tags out, entities in."""
-    return html.unescape(_TAG.sub(" ", _UNSEEN.sub(" ", text)))
+    return html.unescape(_TAG.sub(" ", " ".join(_seen(text))))
+
+
+def _seen(text: str) -> Iterator[str]:
+    """The pieces between comments and elements that nobody sees; unclosed ones stay."""
+    lower = text.lower() if text.isascii() else text.translate(_LOWER)  # the same length
+    at = 0
+    unclosed: set[str] = set()
+    for opened in _UNSEEN.finditer(text):
+        closing = "-->" if opened.group(1) else f"</{opened.group(2).lower()}"
+        if opened.start() < at or closing in unclosed:
+            continue
+        end = lower.find(closing, opened.end())
+        if end < 0:
+            unclosed.add(closing)
+            continue
+        yield text[at : opened.start()]
+        at = end + len("-->") if opened.group(1) else end
+    yield text[at:]

@@ -61,9 +61,8 @@ class TableFrame:
         else:
             yield Found("table", markdown_table(spread(self._cells())))
 
-    def _cells(self) -> Iterator[list[Cell]]:
-        for row in self._rows:
-            yield [open_cell.cell() for open_cell in row]
+    def _cells(self) -> list[list[Cell]]:
+        return [[open_cell.cell() for open_cell in row] for row in self._rows]
 
     def _is_layout(self) -> bool:
         if self._layout or sum(map(len, self._rows)) == 1:

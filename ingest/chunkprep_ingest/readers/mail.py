@@ -131,7 +131,7 @@ def _attachments(
     for part in message.iter_attachments():
         title = clean(part.get_filename() or part.get_content_type())
         try:
-            document = _attachment(cast(EmailMessage, part), title, options, depth)
+            document = _attachment(part, title, options, depth)
         except ReadError as error:
             warnings.append(f"attachment: {title} was not read: {error.code}")
         else:

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.readers.options import ReadOptions

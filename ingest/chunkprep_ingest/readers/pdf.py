@@ -10,12 +10,12 @@ from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import ParsedDocument
 from chunkprep_ingest.readers.options import ReadOptions
-from chunkprep_ingest.readers.pdf_layout import find_blocks, running_lines, without
+from chunkprep_ingest.readers.pdf_layout import find_blocks, running_lines, with_running, without
 from chunkprep_ingest.readers.pdf_lines import Line, page_lines
 from chunkprep_ingest.readers.writing import TextWriter
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage  # type: ignore[import-untyped]
+    from pypdfium2 import PdfDocument, PdfPage
 
 _VERSION = "1"
 _SIGNATURE = b"%PDF-"
@@ -43,10 +43,10 @@ def read_pdf(data: bytes, name: str, options: ReadOptions) -> ParsedDocument:
     with PDFIUM:  # pdfium is not thread-safe
         lines, unread, title = _lines(data, name)
     running = running_lines(lines)
-    kept = lines if options.keep_boilerplate else without(lines, running)
+    found = find_blocks(without(lines, running))
     writer = TextWriter()
-    for found in find_blocks(kept):
-        writer.add(found)
+    for block in with_running(found, running) if options.keep_boilerplate else found:
+        writer.add(block)
     warnings = _warnings(unread, 0 if options.keep_boilerplate else len(running))
     document = writer.document(name, fingerprint(), title=title, warnings=warnings)
     left_out = "" if options.keep_boilerplate else "\n".join(line.text for line in running)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from chunkprep_ingest.readers.writing import Found
 _BULLET = re.compile(r"(?:([•◦▪▫‣⁃●○■□–—*\-])|(\(?(?:\d{1,3}|[A-Za-z])[.)]))\s+(?=\S)")
 _SENTENCE_END = tuple('.!?:;。！？…"”’)')
 _LARGER = 1.12  # times the body's size: a heading
+_ALIKE = 0.1  # of the font's size: words in another font make no other paragraph
 _LOOSER = 1.25  # times the usual distance of two lines: a new paragraph
 _INDENT = 0.8  # of the font's size: a new paragraph
 _WIDEST_LEADING = 2.2  # times the font's size; lines farther apart never belong together
@@ -51,6 +52,23 @@ def without(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
     """The lines that are not among the others."""
     gone = set(others)
     return [line for line in lines if line not in gone]
+
+
+def with_running(found: Sequence[Found], running: Sequence[Line]) -> Iterator[Found]:
+    """The blocks, with page headers and footers after what starts on their page.
+
+    There they do not tear a paragraph that goes on over the page break.
+    """
+    waiting = deque(running)
+    for block in found:
+        while waiting and waiting[0].page < (block.page or 0):
+            yield _as_paragraph(waiting.popleft())
+        yield block
+    yield from map(_as_paragraph, waiting)
+
+
+def _as_paragraph(line: Line) -> Found:
+    return Found("paragraph", line.text, 0, line.page)
 
 
 def _at_edge(line: Line) -> bool:
@@ -96,7 +114,7 @@ def _grouped(lines: Sequence[Line], leadings: dict[float, float]) -> Iterator[Bl
 def _continues(block: Block, line: Line, leadings: dict[float, float]) -> bool:
     """Whether the line belongs to the paragraph that the block has so far."""
     above = block[-1]
-    if above.page != line.page or above.size != line.size or above.bold != line.bold:
+    if above.page != line.page or above.bold != line.bold or not _alike(above, line):
         return False
     if _BULLET.match(line.text):
         return False
@@ -117,6 +135,10 @@ def _continues(block: Block, line: Line, leadings: dict[float, float]) -> bool:
     if shift > indent:
         return False
     return shift >= -indent or len(block) == 1
+
+
+def _alike(above: Line, line: Line) -> bool:
+    return abs(above.size - line.size) <= _ALIKE * max(above.size, line.size)
 
 
 def _joined(blocks: Iterator[Block], body: float) -> Iterator[Block]:

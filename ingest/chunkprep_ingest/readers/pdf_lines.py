@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage  # type: ignore[import-untyped]
+    from pypdfium2 import PdfPage
 
 _LINE_ENDS = frozenset("\r\n")
 _HYPHEN = "\x02"  # pdfium's sign for a hyphen that a line break put into a word
@@ -15,6 +16,7 @@ _SOFT = "\u00ad"
 _BOLD = 600  # font weight
 _BOLD_NAMES = (b"bold", b"black", b"heavy")
 _NAME_BYTES = 128
+_SAMPLES = 6  # characters of a line that tell how it is set
 
 
 class Line(NamedTuple):
@@ -84,13 +86,14 @@ def _line(raw: Any, textpage: Any, start: int, characters: list[str]) -> Line | 
     if not text or not seen:
         return None
     first, last = start + seen[0], start + seen[-1]
-    middle = start + seen[len(seen) // 2]
+    samples = {start + at for at in (*seen[:: len(seen) // _SAMPLES + 1], seen[-1])}
     left, _ = _edges(raw, textpage, first)
     _, right = _edges(raw, textpage, last)
     x, y = ctypes.c_double(), ctypes.c_double()
     raw.FPDFText_GetCharOrigin(textpage, first, x, y)
-    size = _size(raw, textpage, middle)
-    bold = all(_is_bold(raw, textpage, at) for at in {first, middle, last})
+    sizes = Counter(_size(raw, textpage, at) for at in sorted(samples))
+    size = max(sizes, key=lambda points: (sizes[points], points))
+    bold = all(_is_bold(raw, textpage, at) for at in samples)
     return Line(text, 0, left, right, y.value, 0.0, size, bold, hyphenated)
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.errors import ReadError
@@ -23,11 +23,11 @@ from chunkprep_ingest.model import ParsedDocument
 from chunkprep_ingest.readers import unstructured_route as route
 from chunkprep_ingest.readers.options import ReadOptions
 from chunkprep_ingest.readers.package import Package, open_package
-from chunkprep_ingest.readers.tables import MAX_GRID, markdown_table
+from chunkprep_ingest.readers.tables import markdown_table
 from chunkprep_ingest.readers.writing import Found, TextWriter
 
 if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped]
+    from openpyxl.worksheet.worksheet import Worksheet
 
 _RULES = "1"
 _MAIN = "xl/workbook.xml"
@@ -35,6 +35,7 @@ _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _GUARD = "\ue000"  # private use: makes every cell text that pandas leaves alone
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_MOST_COVERED = 50_000  # cells that merged ones may cover; past that they show once
 _SHOWN = 32_700  # characters; a cell holds at most 32,767
 _REMEMBERED = re.compile(rb"<f[ >/]")
 
@@ -112,7 +113,7 @@ def _markup(sheets: Sequence[tuple[str, Rows]], name: str) -> dict[int, str]:
 
 
 def _guarded(sheets: Sequence[tuple[str, Rows]]) -> bytes:
-    from openpyxl import Workbook  # type: ignore[import-untyped]
+    from openpyxl import Workbook
 
     book = Workbook(write_only=True)
     for at, (_, rows) in enumerate(sheets, start=1):
@@ -211,13 +212,13 @@ def _parts(package: Package) -> list[str]:
 
 def _merged(package: Package, sheet: Any) -> dict[tuple[int, int], Any]:
     """Row and column of every covered cell, with those of the cell whose text it shows."""
-    from openpyxl.utils.cell import range_boundaries  # type: ignore[import-untyped]
+    from openpyxl.utils.cell import range_boundaries
 
     part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
     covering: dict[tuple[int, int], Any] = {}
     for found in re.finditer(rb'<mergeCell [^>]*ref="([^"]+)"', package.parts.get(part, b"")):
         left, top, right, bottom = range_boundaries(found.group(1).decode())
-        if (right - left + 1) * (bottom - top + 1) + len(covering) > MAX_GRID // 10:
+        if (right - left + 1) * (bottom - top + 1) + len(covering) > _MOST_COVERED:
             continue
         for row in range(top, bottom + 1):
             for column in range(left, right + 1):

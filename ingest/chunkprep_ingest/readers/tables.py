@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-MAX_COLUMNS = 16_384
-"""As wide as a spreadsheet gets; a span that claims more is not believed."""
-MAX_GRID = 2_000_000
-"""Cells that merged ones may be repeated into; past that, spans are ignored."""
+MAX_COLUMNS = 1_000
+"""The widest span that browsers draw (HTML Standard); one that claims more is not believed."""
+MAX_REPEATED = 2_000_000
+"""Characters that merged cells may add by being repeated; past that, spans are ignored."""
 
 
 class Cell(NamedTuple):
@@ -46,22 +46,25 @@ def cell_text(text: str) -> str:
     return line.replace("|", "\\|") if "|" in line else line
 
 
-def spread(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
+def spread(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     """The grid that the rows describe, every merged cell's text in each place it covers."""
     grid: list[list[str]] = []
     below: dict[int, tuple[int, str]] = {}  # column -> rows left, text
-    cells = 0
-    for row in rows:
+    room = MAX_REPEATED
+    for at, row in enumerate(rows):
         line: list[str] = []
         for cell in row:
             _carry(below, line)
-            columns = max(1, cell.columns) if cell.columns <= MAX_COLUMNS else 1
-            cells += columns
-            if cells > MAX_GRID:
-                columns = 1
+            columns = cell.columns if 1 <= cell.columns <= MAX_COLUMNS else 1
+            down = max(1, min(cell.rows, len(rows) - at))
+            cost = (columns * down - 1) * (len(cell.text) + 1)
+            if cost > room:
+                columns = down = 1
+            else:
+                room -= cost
             for _ in range(columns):
-                if cell.rows > 1:
-                    below[len(line)] = (cell.rows - 1, cell.text)
+                if down > 1:
+                    below[len(line)] = (down - 1, cell.text)
                 line.append(cell.text)
         _carry(below, line)
         grid.append(line)
@@ -70,12 +73,10 @@ def spread(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
 
 def _carry(below: dict[int, tuple[int, str]], line: list[str]) -> None:
     """Fill in what reaches down from rows above, from the end of `line` on."""
-    while (reach := below.get(len(line))) is not None:
-        left, text = reach
-        if left == 1:
-            del below[len(line)]
-        else:
-            below[len(line)] = (left - 1, text)
+    while (reach := below.pop(len(line), None)) is not None:
+        rows, text = reach
+        if rows > 1:
+            below[len(line)] = (rows - 1, text)
         line.append(text)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from chunkprep_ingest.decode import clean
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.headings import first_heading, heading_name, heading_text
 from chunkprep_ingest.model import Element, ElementKind, ParsedDocument
 
-_BLANK_EDGES = re.compile(r"\A(?:[^\S\n]*\n)+|\s+\Z")
 _FENCES = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 _INDENT = "  "
 
@@ -39,7 +39,8 @@ class TextWriter:
 
     def add(self, found: Found) -> None:
         """Write one element. Blank ones are left out."""
-        text = _BLANK_EDGES.sub("", found.text)
+        text = clean(found.text).rstrip()
+        text = text[_blank_lines(text) :]
         if not text:
             return
         text = _WRITERS[found.kind](found, text)
@@ -84,6 +85,12 @@ class TextWriter:
     def _append(self, text: str) -> None:
         self._pieces.append(text)
         self._length += len(text)
+
+
+def _blank_lines(text: str) -> int:
+    """The length of the blank lines at the front of `text`."""
+    lead = len(text) - len(text.lstrip())
+    return text.rfind("\n", 0, lead) + 1
 
 
 def fenced(code: str, language: str = "") -> str:

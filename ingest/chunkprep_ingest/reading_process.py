@@ -1,0 +1,217 @@
+"""Reading in a process of its own: a file that hangs, crashes or eats memory fails alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, cast
+
+from chunkprep_ingest.errors import ChunkprepError, ReadError
+from chunkprep_ingest.model import ParsedDocument
+from chunkprep_ingest.readers.options import MEBIBYTE, ReadOptions
+from chunkprep_ingest.reading_wire import Frame, outcome, read_frame, request, write_frame
+
+_MODULE = "chunkprep_ingest.reading_worker"
+_MEMORY = "CHUNKPREP_READER_MEMORY"
+_GRACE = 2.0  # seconds for a process to end after its input did
+_NEARLY = 0.8  # of the memory limit: a crash this close to it is taken for want of memory
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What one file may take. `seconds` counts the reader's import on its first file.
+
+    A process is replaced after `files` files, or once it holds `recycle_bytes` after one.
+    """
+
+    seconds: float = 120.0
+    memory_bytes: int = 2048 * MEBIBYTE
+    files: int = 500
+    recycle_bytes: int = 1024 * MEBIBYTE
+
+    def __post_init__(self) -> None:
+        """Refuse limits that would let nothing through."""
+        for name in ("seconds", "memory_bytes", "files", "recycle_bytes"):
+            if getattr(self, name) <= 0:
+                raise ChunkprepError(f"{name} must be above 0, not {getattr(self, name)}")
+
+
+class IsolatedReader:
+    """Reads files in one reused process. One read at a time; calls from threads queue.
+
+    Use it as a context manager, or call `close`.
+    """
+
+    def __init__(self, limits: ReadLimits | None = None) -> None:
+        self.limits = limits or ReadLimits()
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._files = 0
+
+    def read(
+        self, source: bytes | Path, name: str, options: ReadOptions | None = None
+    ) -> ParsedDocument:
+        """The document in `source` (its bytes, or a path), as `chunkprep_ingest.readers.read`.
+
+        Raises ReadError; besides the codes of `read`: unreadable, timed_out, out_of_memory, and
+        corrupt where the file crashed its process.
+        """
+        data = source if isinstance(source, bytes) else _bytes(source)
+        asked = request(name, data, options or ReadOptions())
+        with self._lock:
+            frame = self._ask(asked, name)
+            self._files += 1
+            if self._is_worn(frame):
+                self._end()
+        return outcome(frame)
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+    def __enter__(self) -> IsolatedReader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(self, asked: Frame, name: str) -> Frame:
+        process = self._running()
+        timer = _Deadline(process, self.limits.seconds)
+        try:
+            with timer:
+                write_frame(cast(BinaryIO, process.stdin), asked)
+                frame = read_frame(cast(BinaryIO, process.stdout))
+        except (BrokenPipeError, ConnectionResetError):
+            frame = None
+        except BaseException:  # interrupted: what the process would answer is nobody's answer
+            self._kill(process)
+            raise
+        if frame is None:
+            raise self._failure(process, name, late=timer.passed)
+        return frame
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is not None:
+            self._end()
+        if self._process is None:
+            self._process = _start(self.limits)
+            self._files = 0
+        return self._process
+
+    def _is_worn(self, frame: Frame) -> bool:
+        return (
+            self._files >= self.limits.files
+            or frame.head["resident"] > self.limits.recycle_bytes
+            or frame.head.get("error") == "out_of_memory"
+        )
+
+    def _failure(self, process: subprocess.Popen[bytes], name: str, *, late: bool) -> ReadError:
+        self._process = None
+        peak = _reap(process)
+        code = process.returncode
+        if late:
+            return ReadError(
+                "timed_out", f"{name} was not read within {self.limits.seconds:g} seconds"
+            )
+        if code == -signal.SIGKILL or peak > self.limits.memory_bytes * _NEARLY:
+            return ReadError("out_of_memory", f"{name} took more memory than there is")
+        ended = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+        return ReadError("corrupt", f"{name} crashed its reader ({ended})")
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        _close(process)
+        try:
+            process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            self._kill(process)
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = None
+        process.kill()
+        process.wait()
+        _close(process)
+
+
+class _Deadline:
+    """Kills a process when its time is up; `passed` tells whether it did."""
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        self.passed = False
+        self._process = process
+        self._timer = threading.Timer(seconds, self._kill)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *details: object) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+    def _kill(self) -> None:
+        self.passed = True
+        self._process.kill()
+
+
+def _start(limits: ReadLimits) -> subprocess.Popen[bytes]:
+    environment = os.environ | {
+        _MEMORY: str(limits.memory_bytes),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", _MODULE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,  # Ctrl-C is for the parent, which ends at a document's border
+    )
+
+
+def _reap(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a process that ended; its peak memory in bytes, 0 where that is not known."""
+    peak = 0
+    if hasattr(os, "wait4") and process.returncode is None:
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        except ChildProcessError:
+            pass
+    process.wait()
+    _close(process)
+    return peak
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        try:
+            if stream is not None:
+                stream.close()
+        except OSError:  # what was still to be written goes nowhere
+            pass
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise ReadError("unreadable", f"{path} is no regular file")
+        return path.read_bytes()
+    except OSError as error:
+        raise ReadError("unreadable", f"{path}: {error.strerror or error}") from error

@@ -1,0 +1,93 @@
+"""Law 7 as a property of the pure decision: whatever happened, one version is in force."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkprep_ingest.lifecycle import in_force, overlapping
+from chunkprep_ingest.replacement import VersionFacts, edition_precedes, older_edition, settle
+
+MOMENTS = st.integers(0, 12)
+OPEN = st.none() | MOMENTS
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[VersionFacts]:
+    facts = []
+    for number in range(1, draw(st.integers(1, 6)) + 1):
+        draft = draw(st.integers(0, 5)) == 0
+        facts.append(
+            VersionFacts(
+                version=number,
+                released_at=None if draft else draw(MOMENTS),
+                valid_from=draw(OPEN),
+                valid_to=draw(OPEN),
+                edition=draw(st.sampled_from([None, None, "2019", "2024", "spring"])),
+                closes_at=draw(st.none() | OPEN),
+                withdrawn=draw(st.integers(0, 5)) == 0 and not draft,
+                superseded_elsewhere=draw(st.integers(0, 5)) == 0,
+                restored=draw(st.integers(0, 5)) == 0,
+            )
+        )
+    return facts
+
+
+@given(histories())
+def test_ranges_never_overlap_and_one_version_at_most_is_active(
+    facts: list[VersionFacts],
+) -> None:
+    settled = settle(facts)
+    released = [s for s in settled.of.values() if s.status != "draft"]
+    assert overlapping(s.range for s in released) == []
+    assert sum(s.status == "active" for s in released) <= 1
+    for at in range(-1, 15):
+        assert sum(in_force(s.status, *s.range, at) for s in settled.of.values()) <= 1
+
+
+@given(histories())
+def test_every_released_version_but_the_last_has_a_successor(facts: list[VersionFacts]) -> None:
+    settled = settle(facts)
+    released = {n: s for n, s in settled.of.items() if s.status != "draft"}
+    ends = [n for n, s in released.items() if s.successor is None]
+    assert ends == ([settled.current] if released else [])
+
+
+@given(histories())
+def test_the_order_of_the_facts_does_not_matter(facts: list[VersionFacts]) -> None:
+    assert settle(facts) == settle(reversed(facts))
+
+
+@given(histories(), MOMENTS)
+def test_a_version_that_just_follows_starts_now_and_leaves_the_past_as_it_was(
+    facts: list[VersionFacts], gap: int
+) -> None:
+    now = 20 + gap
+    before = settle(facts)
+    after = settle([*facts, VersionFacts(version=len(facts) + 1, released_at=now)])
+    new = after.of[len(facts) + 1]
+    first = all(v.released_at is None for v in facts)
+    assert new.range == ((None if first else now), None)
+    for number, standing in before.of.items():
+        for at in range(-1, 20):
+            assert in_force(standing.status, *standing.range, at) == in_force(
+                after.of[number].status, *after.of[number].range, at
+            )
+
+
+@given(st.text(max_size=8), st.text(max_size=8))
+def test_editions_are_ordered_one_way_at_most(one: str, two: str) -> None:
+    assert not (edition_precedes(one, two) and edition_precedes(two, one))
+
+
+def test_editions_of_one_shape_compare_by_number() -> None:
+    assert edition_precedes("v1.9", "V1.10")
+    assert edition_precedes("2019", "2024")
+    assert not edition_precedes("2019", "v2024")
+    assert not edition_precedes("spring", "autumn")
+
+
+def test_the_same_edition_again_is_a_correction() -> None:
+    one = VersionFacts(1, 10, valid_from=5, edition="3")
+    assert not older_edition(VersionFacts(2, 20, valid_from=1, edition="3"), one)
+    assert older_edition(VersionFacts(2, 20, valid_from=1), one)

@@ -1,0 +1,179 @@
+"""Random lives of a few documents: after every event all laws hold in the store."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from chunkprep_ingest.errors import ChunkprepError, MetadataError, NotFoundError, RequestError
+from chunkprep_ingest.ids import bytes_hash, digest, text_hash
+from chunkprep_ingest.lifecycle import in_force
+from chunkprep_ingest.metadata import Metadata
+from chunkprep_ingest.model import Chunk, Element, Fingerprints, ParsedDocument, PreparedVersion
+from chunkprep_store import Change, Store
+
+KEYS = st.sampled_from(["a", "b", "c"])
+DATES = st.none() | st.integers(-500, 500)
+
+
+def prepare(document: str, lines: list[str], metadata: dict[str, Any]) -> PreparedVersion:
+    """One chunk a line."""
+    text = "\n".join(lines)
+    found, chunks, start = [], [], 0
+    for ordinal, line in enumerate(lines):
+        end = start + len(line)
+        found.append(Element("paragraph", start, end))
+        chunks.append(
+            Chunk(
+                ordinal, start, end, line, "[H]\n", (), "prose", True, None, 9, 2, 2, (),
+                text_hash(line),
+            )
+        )  # fmt: skip
+        start = end + 1
+    known = Metadata.model_validate(metadata)
+    return PreparedVersion(
+        document, document, document, bytes_hash(f"{text}{metadata}".encode()), digest(text), "{}",
+        known.model_dump_json(), Fingerprints("r", "p", "f"),
+        ParsedDocument(text, tuple(found), "r"), tuple(chunks),
+    )  # fmt: skip
+
+
+class Lives(RuleBasedStateMachine):
+    """A store, and a mirror of it that follows the change feed."""
+
+    template: ClassVar[Path | None] = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="chunkprep-lives-"))
+        path = self.folder / "store.db"
+        if Lives.template is not None and Lives.template.exists():
+            shutil.copyfile(Lives.template, path)
+        self.store = Store.open(f"sqlite:///{path}")
+        self.now = 0
+        self.cursor = 0
+        self.mirror: dict[str, Change] = {}
+        self.seen: dict[str, str] = {}
+        self.store.start_run("c", now=0)
+
+    def teardown(self) -> None:
+        self.store.close()
+        shutil.rmtree(self.folder)
+
+    def tick(self, by: int) -> int:
+        self.now += by
+        return self.now
+
+    @rule(
+        key=KEYS,
+        words=st.lists(st.sampled_from(["one two", "two three", "four"]), min_size=1, max_size=3),
+        metadata=st.fixed_dictionaries(
+            {},
+            optional={
+                "status": st.sampled_from(["active", "draft", "withdrawn"]),
+                "valid_from": DATES,
+                "valid_to": DATES,
+                "edition": st.sampled_from(["1", "2"]),
+                "supersedes": st.lists(KEYS, max_size=1),
+                "tags": st.sampled_from(["x", "y"]),
+            },
+        ),
+        by=st.integers(-20, 60),
+    )
+    def write(self, key: str, words: list[str], metadata: dict[str, Any], by: int) -> None:
+        with suppress(ValueError, MetadataError):
+            self.store.write_version("c", prepare(key, words, metadata), now=self.tick(by))
+
+    @rule(key=KEYS, sync=st.booleans(), by=st.integers(0, 60))
+    def withdraw(self, key: str, sync: bool, by: int) -> None:
+        with suppress(NotFoundError):
+            self.store.withdraw("c", key, now=self.tick(by), by="sync" if sync else "hand")
+
+    @rule(key=KEYS, version=st.none() | st.integers(1, 3), by=st.integers(0, 60))
+    def restore(self, key: str, version: int | None, by: int) -> None:
+        with suppress(NotFoundError, RequestError):
+            self.store.restore("c", key, version=version, now=self.tick(by))
+
+    @rule(old=KEYS, new=KEYS, by=st.integers(0, 60))
+    def supersede(self, old: str, new: str, by: int) -> None:
+        with suppress(NotFoundError, RequestError, MetadataError):
+            self.store.supersede("c", old, new, now=self.tick(by))
+
+    @rule(key=KEYS, start=DATES, end=DATES, by=st.integers(0, 60))
+    def set_dates(self, key: str, start: int | None, end: int | None, by: int) -> None:
+        with suppress(ChunkprepError):
+            fields = {"valid_from": start, "valid_to": end}
+            self.store.set_metadata("c", key, fields, now=self.tick(by))
+
+    @rule(by=st.integers(0, 60))
+    def prune(self, by: int) -> None:
+        now = self.tick(by)
+        self.store.prune("c", ended_before=now - 50, now=now)
+
+    @precondition(lambda self: self.now > 100)
+    @rule(key=KEYS, by=st.integers(0, 60))
+    def erase(self, key: str, by: int) -> None:
+        with suppress(NotFoundError):
+            self.store.erase("c", key, now=self.tick(by))
+
+    @invariant()
+    def the_audit_is_clean(self) -> None:
+        found = self.store.audit("c", now=self.now)
+        assert [f for f in found if f.severity == "error"] == []
+
+    @invariant()
+    def one_version_is_in_force_at_most(self) -> None:
+        for at in range(-600, 700, 100):
+            count: dict[str, int] = defaultdict(int)
+            for info in self.store.documents("c", at=at):
+                count[info.document] += 1
+            assert set(count.values()) <= {1}
+
+    @invariant()
+    def the_mirror_equals_the_store_from_now_on(self) -> None:
+        for change in self.store.changes("c", self.cursor, 10_000):
+            assert change.cursor == self.cursor + 1
+            self.cursor = change.cursor
+            if change.action == "upsert":
+                self.mirror[change.chunk_id] = change
+            else:
+                self.mirror.pop(change.chunk_id, None)
+        for at in (self.now + 100, self.now + 1_000):
+            held = {
+                c.chunk_id
+                for c in self.mirror.values()
+                if in_force(str(c.status), c.effective_from, c.effective_to, at)
+            }
+            there = {
+                row.chunk_id
+                for d in self.store.documents("c", at=at)
+                for row in self.store.chunks("c", d.document, d.version)
+            }
+            assert held == there
+
+
+Lives.TestCase.settings = settings(
+    max_examples=15,
+    stateful_step_count=12,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+class TestLives(Lives.TestCase):  # type: ignore[misc, valid-type]
+    """Run by pytest."""
+
+    def setUp(self) -> None:
+        if Lives.template is None:
+            folder = Path(tempfile.mkdtemp(prefix="chunkprep-template-"))
+            Lives.template = folder / "template.db"
+            Store.open(f"sqlite:///{Lives.template}").close()
+            self.addClassCleanup(shutil.rmtree, folder)
