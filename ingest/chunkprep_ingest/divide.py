@@ -7,6 +7,7 @@ its sub-headings, then between its elements, then inside an element that does no
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -163,10 +164,29 @@ class Divider:
         if len(edges) == 2 or sizes[-1] - sizes[0] <= self.target(edges[0]):
             yield edges[0], edges[-1]
             return
+        inner = {self.strength[k] for k in edges[1:-1]}
+        if len(inner) == 1:
+            yield from self._alike(edges, sizes)
+            return
         rooms = [self.target(k) for k in edges[:-1]]
         strength = [self.strength[k] for k in edges[:-1]] + [gaps.TOP_HEADING]
         for i, j in even_groups(sizes, rooms, strength):
             yield edges[i], edges[j]
+
+    def _alike(self, edges: list[int], sizes: list[int]) -> Iterator[Range]:
+        """Even groups where no gap is stronger than another: nothing to weigh, cut by size."""
+        at, end = 0, len(edges) - 1
+        while at < end:
+            room = self.target(edges[at])
+            base = sizes[at]
+            total = sizes[end] - base
+            even = base + total / -(-total // room)
+            far = max(at + 1, bisect_right(sizes, base + room) - 1)
+            near = max(at + 1, min(far, bisect_left(sizes, even)))
+            if near > at + 1 and even - sizes[near - 1] < sizes[near] - even:
+                near -= 1
+            yield edges[at], edges[near]
+            at = near
 
 
 def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list[Range]:
@@ -180,6 +200,7 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
     are possible.
     """
     last = len(sizes) - 1
+    share = [1.0 / room for room in rooms]
     total = [0.0] * (last + 1)
     back = [0] * (last + 1)
     low = high = strong = 0
@@ -193,11 +214,11 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
             strong = j - 1
         cut_short = strength[j] < gaps.HEADING_LIKE_LINE
         best, choice = _NEVER, j - 1
-        for i in range(low, (j if j == last else max(high, low) + 1)):
-            empty = (rooms[i] - size + sizes[i]) / rooms[i]
-            cost = total[i] + empty * empty
-            if empty < 0 and i < j - 1:
+        for i in range(low, j if j == last else max(high, low) + 1):
+            empty = 1.0 - (size - sizes[i]) * share[i]
+            if empty < 0.0 and i < j - 1:
                 continue
+            cost = total[i] + empty * empty
             if i < strong and (cut_short or strength[i] < gaps.HEADING_LIKE_LINE):
                 cost += STRADDLE
             if cost < best:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from chunkprep_ingest import gaps
-from chunkprep_ingest.counting import EXACT_ENCODINGS, Counter, is_seam, seam_before
+from chunkprep_ingest.counting import Counter, is_seam, seam_before
 from chunkprep_ingest.pieces import Pieces
 
 _NEAR = 64  # characters back in which a seam is looked for
@@ -31,15 +31,18 @@ class Measured(NamedTuple):
     seam: dict[int, int]
 
 
-def measure(pieces: Pieces, counter: Counter) -> Measured:
-    """Count all pieces; bytes given to the tokenizer are those of the text, and a few more."""
+def measure(pieces: Pieces, counter: Counter, seams: bool) -> Measured:
+    """Count all pieces; bytes given to the tokenizer are those of the text, and a few more.
+
+    Without `seams` (the rules do not hold in this encoding) every gap is loose.
+    """
     text, starts = pieces.text, pieces.start
     texts = [text[a:b] for a, b in zip(starts, [*starts[1:], pieces.end], strict=True)]
-    if counter.encoding not in EXACT_ENCODINGS:
+    if not seams:
         loose = frozenset(range(1, len(starts)))
         return Measured(list(accumulate(counter.counts(texts), initial=0)), loose, {})
     loose_gaps: set[int] = set()
-    seams: dict[int, int] = {}
+    seam_of: dict[int, int] = {}
     for k in _suspects(text, starts):
         at = starts[k]
         if pieces.strength[k] == gaps.INSIDE_WORD:
@@ -50,22 +53,24 @@ def measure(pieces: Pieces, counter: Counter) -> Measured:
             if seam == floor and floor != starts[0]:
                 loose_gaps.add(k)
             else:
-                seams[k] = seam
-    contexts = [text[seam : starts[k]] for k, seam in seams.items()]
-    for k, context in zip(seams, contexts, strict=True):
+                seam_of[k] = seam
+    contexts = [text[seam : starts[k]] for k, seam in seam_of.items()]
+    for k, context in zip(seam_of, contexts, strict=True):
         texts[k] = context + texts[k]
-    costs = _costs(pieces, texts, seams, counter)
-    for k, extra in zip(seams, counter.counts(contexts), strict=True):
+    costs = _costs(pieces, texts, seam_of, counter)
+    for k, extra in zip(seam_of, counter.counts(contexts), strict=True):
         costs[k] -= extra
-    return Measured(list(accumulate(costs, initial=0)), frozenset(loose_gaps), seams)
+    return Measured(list(accumulate(costs, initial=0)), frozenset(loose_gaps), seam_of)
 
 
-def _costs(pieces: Pieces, texts: list[str], seams: dict[int, int], counter: Counter) -> list[int]:
+def _costs(
+    pieces: Pieces, texts: list[str], seam_of: dict[int, int], counter: Counter
+) -> list[int]:
     """The count of each text; one that making the pieces needed already is not counted again."""
     known = pieces.known
     if not known:
         return counter.counts(texts)
-    at = [k for k, start in enumerate(pieces.start) if start not in known or k in seams]
+    at = [k for k, start in enumerate(pieces.start) if start not in known or k in seam_of]
     costs = [known.get(start, 0) for start in pieces.start]
     for k, cost in zip(at, counter.counts([texts[k] for k in at]), strict=True):
         costs[k] = cost

@@ -22,7 +22,7 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^\n]*\n")
 _SEPARATOR_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-*:?[ \t]*)*$")
 _HEADING_LENGTH = 80  # characters of a line that may be a heading in plain text
 _LINE_ENDS = frozenset(".!?,;\u3002\uff01\uff1f") | {""}
-_FINE_PARTS = 4  # a block that is filled with fine pieces gets at least this many
+_FINE_PARTS = 3  # a block that is filled with fine pieces gets at least this many
 _LIKELY = 2.5  # characters a token that a run may have less of and still be tried whole
 
 
@@ -106,27 +106,37 @@ class _Builder:
 
     def build(self) -> Pieces:
         text, rows, elements = self.text, self.rows, self.elements
+        surely_fits = self.surely_fits
+        section_of, ends = self.section_of, self.ends
         before: Element | None = None
+        held = 0  # where a piece starts that may still take the next element in
         starts = [element.start for element in elements]
         starts.append(elements[-1].end)
         for index, element in enumerate(elements):
-            kind, start, _, depth, _ = element
+            kind, start, end, depth, _ = element
             gap: gaps.Gap = gaps.TOP_HEADING, None
             if before is not None:
                 colon = text[before.end - 1] == ":"
                 gap = gaps.BETWEEN[before.kind, kind, min(depth, gaps.MAX_DEPTH), colon]
             if kind == "title":
                 self._open_section(element)
-            self.section_of.append(len(self.sections) - 1)
+            section_of.append(len(self.sections) - 1)
+            before = element
+            if gap[0] != gaps.JOINED or end - held > surely_fits or kind == "title":
+                held = start
+                rows.append((start, *gap, index))
             self.reach = starts[index + 1]
-            rows.append((start, *gap, index))
             if kind == "table":
                 self._table(index, element)
             elif kind == "code":
                 self._code(index, element)
             else:
-                self._prose(index, element)
-            before = element
+                at = self.next_end
+                while ends[at] <= start:
+                    at += 1
+                self.next_end = at
+                if ends[at] < end or end - start > surely_fits:
+                    self._prose(index, element)
         begins, strengths, kinds, of = zip(*rows, strict=True)
         return Pieces(
             text=text,
@@ -171,13 +181,6 @@ class _Builder:
         start, end = element.start, element.end
         long = end - start > self.surely_fits
         ends, at = self.ends, self.next_end
-        while ends[at] <= start:
-            at += 1
-        self.next_end = at
-        if ends[at] >= end:
-            if long:
-                self._fine(index, start, end)
-            return
         text, rows, ascii_only = self.text, self.rows, self.ascii
         while ends[at] < end:
             cut = ends[at]

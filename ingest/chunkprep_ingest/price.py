@@ -53,6 +53,8 @@ class Prices:
 
     def of(self, run: Run) -> Priced:
         """The exact price of a run's block and of each place where it may be cut."""
+        if not self.profile.seams:
+            return self._each(run)
         if self._breaks(run.first, run.last, run.start):
             return self._piecewise(run)
         closing = self._closing(run)
@@ -71,7 +73,26 @@ class Prices:
 
     def _fresh(self, run: Run) -> int:
         text = self.text[run.start : run.end]
-        return self.count(run.header.text + run.lead + text + run.trail + self.delimiter)
+        return self.block(run.header.text + run.lead + text + run.trail)
+
+    def block(self, dressed: str) -> int:
+        """The price of a block whose header and text are `dressed`, counted afresh."""
+        return self.count(dressed + self.delimiter) + self.profile.margin
+
+    def _each(self, run: Run) -> Priced:
+        """Everything counted afresh, for encodings without seams."""
+        template, kinds = self.profile.template, self.pieces.kind
+        text = run.lead + self.text[run.start : run.end] + run.trail
+        block = self.block(run.header.text + text)
+        most = min(block, self.cap)
+        found = [
+            Boundary(offset, kind, cost)
+            for k in range(run.first + 1, run.last)
+            if (kind := kinds[k]) is not None
+            and (offset := self.pieces.start[k] - run.start + len(run.lead)) > 0
+            and (cost := self.block(run.header.text + template.cut(text, offset))) < most
+        ]
+        return block, tuple(found)
 
     def _breaks(self, first: int, last: int, start: int) -> bool:
         """Whether a gap inside has no seam near, or none behind the run's start."""

