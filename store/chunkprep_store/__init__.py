@@ -8,11 +8,13 @@ from chunkprep_store.erase import Erased
 from chunkprep_store.lifecycle import Decided
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.packlog import Impact, PackedChunk, PackRecord
+from chunkprep_store.prices import FurtherPrice
 from chunkprep_store.prune import Pruned
+from chunkprep_store.reading import Snapshot
 from chunkprep_store.runs import Failure, Run
 from chunkprep_store.schema import SchemaState
 from chunkprep_store.search import SearchHit
-from chunkprep_store.store import Snapshot, Store
+from chunkprep_store.store import Store
 from chunkprep_store.writing import WriteOutcome
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Erased",
     "Failure",
     "Finding",
+    "FurtherPrice",
     "HistoryEntry",
     "Impact",
     "KnownDocument",

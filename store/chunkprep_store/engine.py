@@ -104,28 +104,45 @@ class Database:
         raise AssertionError("unreachable")
 
     def rows(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
-        """Rows of one statement in the driver's own words and placeholders, at its own speed."""
+        """Rows of one statement in the driver's own words and placeholders, at its own speed.
+
+        A connection that the server has dropped is replaced once. Raises UnavailableError.
+        """
+        try:
+            return self._rows(statement, parameters)
+        except _DroppedError:
+            self._single.dispose()  # the others were dropped with it
+        try:
+            return self._rows(statement, parameters)
+        except _DroppedError as error:
+            raise UnavailableError(f"the database does not answer: {error}") from error
+
+    def _rows(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         with _translated():
             connection = self._single.raw_connection()
-            try:
-                cursor = connection.cursor()
-                cursor.execute(statement, parameters)
-                return cursor.fetchall()  # type: ignore[return-value]
-            except Exception as error:
-                if self._disconnected(error):
-                    connection.invalidate()
-                    raise UnavailableError(f"the database does not answer: {error}") from error
-                raise
-            finally:
-                connection.close()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(statement, parameters)
+            return cursor.fetchall()  # type: ignore[return-value]
+        except Exception as error:
+            if self._disconnected(error, connection.dbapi_connection):
+                connection.invalidate()
+                raise _DroppedError(str(error)) from error
+            raise
+        finally:
+            connection.close()
 
-    def _disconnected(self, error: Exception) -> bool:
+    def _disconnected(self, error: Exception, connection: Any) -> bool:
         dbapi = self._single.dialect.dbapi
         return (
             dbapi is not None
             and isinstance(error, dbapi.Error)
-            and self._single.dialect.is_disconnect(error, None, None)
+            and self._single.dialect.is_disconnect(error, connection, None)
         )
+
+
+class _DroppedError(Exception):
+    """The server closed the connection."""
 
 
 def _has_content(url: sa.URL) -> bool:
@@ -204,8 +221,7 @@ _PRAGMAS = (
     "wal_autocheckpoint = 4096",  # pages
     "synchronous = NORMAL",  # safe against a killed process; in WAL never corrupt
     "foreign_keys = ON",
-    "cache_size = -32768",  # KiB
-    "mmap_size = 268435456",
+    "cache_size = -8192",  # KiB; no mmap, so that memory does not grow with the store
 )
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import orjson
 import sqlalchemy as sa
 
 from chunkprep_ingest.ids import chunk_id_base
 from chunkprep_ingest.metadata import Metadata
-from chunkprep_ingest.model import Fingerprints, Moment, PreparedVersion, Status
+from chunkprep_ingest.model import Moment, PreparedVersion, Status
 from chunkprep_ingest.replacement import Standings, settle
+from chunkprep_store.arrival import Arrival, carried, decide, new_row, version_values
 from chunkprep_store.changes import Outbox
 from chunkprep_store.collection import ensure_collection
 from chunkprep_store.history import (
@@ -26,7 +25,6 @@ from chunkprep_store.history import (
 )
 from chunkprep_store.inplace import merge_metadata, update_in_place
 from chunkprep_store.links import (
-    closed,
     follow_metadata,
     link_to_document,
     links_from,
@@ -36,20 +34,14 @@ from chunkprep_store.links import (
 from chunkprep_store.rows import (
     chunk_rows,
     encode_elements,
-    inputs_digest,
     insert_chunks,
     shared_columns,
     standing_columns,
-    to_json,
-    version_columns,
 )
 from chunkprep_store.runs import forget_failure
 from chunkprep_store.tables import chunks, elements, versions
 
 Outcome = Literal["new", "updated", "metadata_only", "unchanged", "revived", "skipped"]
-
-CARRIED = frozenset({"authority", "access", "source", "tags", "review_by"})
-"""Fields set by hand that hold for later versions too; dates and editions belong to one version."""
 
 
 class WriteOutcome(NamedTuple):
@@ -64,30 +56,6 @@ class WriteOutcome(NamedTuple):
     chunks: int
     tokens: int
     status: Status = "active"
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A prepared version that meets its document, both as they are in the transaction."""
-
-    collection: str
-    collection_id: int
-    document: DocumentRow
-    history: tuple[VersionRow, ...]
-    prepared: PreparedVersion
-    source: Metadata
-    now: Moment
-    run_id: str | None
-
-    @property
-    def last(self) -> VersionRow | None:
-        """The version that arrived last, whatever became of it."""
-        return self.history[-1] if self.history else None
-
-    @property
-    def stored_at(self) -> Moment:
-        """Now, but after every moment in the document's history: a clock may step back."""
-        return max([self.now, *((v.released_at or v.stored_at) + 1 for v in self.history)])
 
 
 def write_version(
@@ -108,7 +76,7 @@ def write_version(
     history = tuple(versions_of(connection, document.id))
     arrival = Arrival(collection, collection_id, document, history, prepared, source, now, run_id)
     outbox = Outbox(collection_id, arrival.stored_at)
-    outcome = _decide(arrival, _whole(connection, arrival.last))
+    outcome = decide(arrival, _whole(connection, arrival.last))
     if outcome == "unchanged":
         _forget_failure(connection, arrival)
         return _standing_outcome(arrival, outcome)
@@ -138,35 +106,6 @@ def _lock(
     return locked
 
 
-Decision = Literal["new", "updated", "metadata_only", "unchanged", "revived", "healed"]
-
-
-def _decide(arrival: Arrival, whole: bool) -> Decision:
-    """What the arrival is, compared with the version that arrived before it."""
-    last, prepared = arrival.last, arrival.prepared
-    if last is None:
-        return "new"
-    back = last.closed_by == "metadata" and arrival.source.status == "active"
-    if last.status == "withdrawn" and (last.closed_by == "sync" or back):
-        return "revived"
-    if last.inputs != inputs_digest(prepared):
-        return "unchanged" if _restored_since(last, prepared) else "updated"
-    if not whole:
-        return "healed"
-    before = (last.bytes_hash, last.source_metadata, last.uri, last.etag)
-    after = (prepared.bytes_hash, prepared.metadata_json, prepared.uri, prepared.etag)
-    return "unchanged" if before == after else "metadata_only"
-
-
-def _restored_since(last: VersionRow, prepared: PreparedVersion) -> bool:
-    """Whether the source is as it was when other content was restored: the restored one stays."""
-    return last.origin == "restore" and (
-        last.bytes_hash,
-        last.source_metadata,
-        Fingerprints(last.reader, last.policy, last.profile),
-    ) == (prepared.bytes_hash, prepared.metadata_json, prepared.fingerprints)
-
-
 def _whole(connection: sa.Connection, last: VersionRow | None) -> bool:
     """Whether the version has all its chunk rows, as far as it was not pruned."""
     if last is None or last.pruned_at is not None:
@@ -189,9 +128,9 @@ def _insert(
     locked: dict[str, DocumentRow],
     outbox: Outbox,
 ) -> WriteOutcome:
-    overrides = _carried(arrival)
+    overrides = carried(arrival)
     metadata = merge_metadata(arrival.source, overrides)
-    row = _new_row(connection, arrival, metadata, overrides)
+    row = new_row(arrival, metadata, overrides, links_onto(connection, arrival.document.id))
     written = add_version(
         connection,
         arrival.history,
@@ -231,76 +170,6 @@ def _insert(
     return WriteOutcome(
         prepared.document, row.version, outcome, len(prepared.chunks), tokens, status
     )
-
-
-def _carried(arrival: Arrival) -> dict[str, Any]:
-    if arrival.last is None:
-        return {}
-    overrides: dict[str, Any] = orjson.loads(arrival.last.overrides)
-    return {name: value for name, value in overrides.items() if name in CARRIED}
-
-
-def _new_row(
-    connection: sa.Connection, arrival: Arrival, metadata: Metadata, overrides: dict[str, Any]
-) -> VersionRow:
-    """The new version before it is settled: born withdrawn or superseded where that was decided
-    of its document.
-    """
-    prepared, stored_at = arrival.prepared, arrival.stored_at
-    row = VersionRow(
-        id=0,
-        document_id=arrival.document.id,
-        version=arrival.document.last_version + 1,
-        status="active",
-        origin="ingest",
-        bytes_hash=prepared.bytes_hash,
-        inputs=inputs_digest(prepared),
-        reader=prepared.fingerprints.reader,
-        policy=prepared.fingerprints.policy,
-        profile=prepared.fingerprints.profile,
-        source_metadata=prepared.metadata_json,
-        overrides=to_json(overrides),
-        metadata=metadata.model_dump_json(),
-        uri=prepared.uri,
-        etag=prepared.etag,
-        edition=metadata.edition,
-        valid_from=metadata.valid_from,
-        valid_to=metadata.valid_to,
-        stored_at=stored_at,
-        released_at=None if metadata.status == "draft" else stored_at,
-        closes_at=None,
-        closed_by=None,
-        effective_from=None,
-        effective_to=None,
-        chunks=len(prepared.chunks),
-        pruned_at=None,
-    )
-    if metadata.status == "withdrawn":
-        return row._replace(status="withdrawn", closes_at=stored_at, closed_by="metadata")
-    last = arrival.last
-    if last is not None and last.status == "withdrawn" and last.closed_by == "hand":
-        return row._replace(
-            status="withdrawn", released_at=stored_at, closes_at=stored_at, closed_by="hand"
-        )
-    onto = links_onto(connection, arrival.document.id)
-    return closed(row, onto[0]) if onto else row
-
-
-def version_values(arrival: Arrival, metadata: Metadata) -> dict[str, Any]:
-    """The columns of a new version that no decision needs."""
-    prepared = arrival.prepared
-    parsed = prepared.parsed
-    return {
-        **version_columns(metadata),
-        "title": prepared.title,
-        "content_hash": prepared.content_hash,
-        "rendered": prepared.rendered,
-        "coverage": parsed.coverage,
-        "missing": to_json(parsed.missing),
-        "warnings": to_json(parsed.warnings),
-        "tokens": sum(c.block_tokens for c in prepared.chunks),
-        "run_id": arrival.run_id,
-    }
 
 
 def id_base(

@@ -13,7 +13,7 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.template import TEMPLATES
-from chunkprep_store import CHECKS, Finding, PackedChunk, PackRecord, Sources, Store
+from chunkprep_store import CHECKS, Finding, FurtherPrice, PackedChunk, PackRecord, Sources, Store
 from chunkprep_store.tables import chunks, policies, versions
 
 Prepare = Callable[..., PreparedVersion]
@@ -181,6 +181,14 @@ def test_a_chunk_over_the_cap(filled: Store) -> None:
     assert most > max(r.block_tokens for r in filled.chunks("c", "b.md"))
     damage(filled, policies.update().values(settings=f'{{"cap": {most - 1}}}'))
     assert named(audit(filled)) == {("cap", "a.md")}
+
+
+def test_a_block_over_the_cap_in_a_further_encoding_is_only_told(filled: Store) -> None:
+    price = FurtherPrice(filled.chunks("c", "b.md")[0].chunk_id, 65, 1, 1, ())
+    filled.put_prices("c", "letters", "profile-1", [price])
+    (found,) = audit(filled, recount=None)
+    assert (found.check, found.severity, found.document) == ("cap", "info", "b.md")
+    assert named(audit(filled)) == {("cap", "b.md"), ("count_drift", "b.md")}
 
 
 def test_a_stale_profile_and_a_stale_policy(filled: Store) -> None:

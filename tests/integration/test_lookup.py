@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from chunkprep_ingest.errors import NotFoundError
-from chunkprep_ingest.model import ChunkRow, PreparedVersion
+from chunkprep_ingest.model import Boundary, ChunkRow, PreparedVersion
 from chunkprep_ingest.template import TEMPLATES
-from chunkprep_store import Store
-from chunkprep_store.tables import chunk_prices, chunks, profiles
+from chunkprep_store import FurtherPrice, Store
+from chunkprep_store.tables import chunks, profiles
 
 Prepare = Callable[..., PreparedVersion]
 
@@ -70,15 +70,12 @@ def test_prices_of_a_further_encoding(filled: Store) -> None:
     filled.put_profile("profile-1", "words", TEMPLATES["markdown"].to_json(), 1)
     own = filled.lookup("c", ids, encoding="words", at=1)
     assert sorted(own.rows) == sorted(filled.lookup("c", ids, at=1).rows)
-    first = filled.database.rows("SELECT id FROM chunks ORDER BY id LIMIT 1", ())[0][0]
-    with filled.database.write() as connection:
-        connection.execute(
-            chunk_prices.insert(),
-            {
-                "chunk_row": first, "encoding": "letters", "profile": "p2", "block_tokens": 99,
-                "header_tokens": 9, "delimiter_tokens": 3, "boundaries": "[]",
-            },
-        )  # fmt: skip
+    ids = [row.chunk_id for row in filled.unpriced("c", "letters")]
+    price = FurtherPrice(ids[0], 98, 9, 3, (Boundary(4, "sentence", 20),))
+    assert filled.put_prices("c", "letters", "p2", [price]) == 1
+    assert filled.put_prices("c", "letters", "p2", [price._replace(block_tokens=99)]) == 1
+    assert [row.chunk_id for row in filled.unpriced("c", "letters")] == ids[1:]
+    assert list(filled.unpriced("c", "words")) == []
     priced = filled.lookup("c", ids, encoding="letters", documents=["refund.md"], at=1)
     assert [(r.block_tokens, r.profile) for r in priced.rows] == [(99, "p2")]
     assert len(priced.unpriced) == len(ids) - 1

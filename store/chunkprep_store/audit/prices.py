@@ -10,12 +10,43 @@ import sqlalchemy as sa
 
 from chunkprep_ingest.counting import Counter
 from chunkprep_store.audit.content import StoredChunk, StoredVersion
-from chunkprep_store.audit.findings import Finding
+from chunkprep_store.audit.findings import Finding, finding
+from chunkprep_store.audit.standing import rows
 from chunkprep_store.collection import StoredProfile, get_profile
-from chunkprep_store.tables import chunk_prices
+from chunkprep_store.tables import chunk_prices, chunks, policies
 
 Counters = Callable[[str], Counter]
 """The counter of an encoding, by name."""
+
+
+def policy_caps(connection: sa.Connection) -> dict[str, int]:
+    """The cap of each known policy, by fingerprint."""
+    found = connection.execute(sa.select(policies.c.fingerprint, policies.c.settings))
+    return {row.fingerprint: orjson.loads(row.settings)["cap"] for row in found}
+
+
+def further_caps(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
+    """Blocks over the cap in a further encoding: allowed (law 2 is of the primary), but told."""
+    for fingerprint, cap in policy_caps(connection).items():
+        query = (
+            sa.select(
+                chunks.c.document,
+                chunks.c.version,
+                chunk_prices.c.encoding,
+                sa.func.count().label("count"),
+            )
+            .select_from(chunk_prices.join(chunks, chunks.c.id == chunk_prices.c.chunk_row))
+            .where(
+                chunks.c.collection_id == collection_id,
+                chunks.c.policy == fingerprint,
+                chunk_prices.c.block_tokens > cap,
+            )
+            .group_by(chunks.c.document, chunks.c.version, chunk_prices.c.encoding)
+            .order_by(chunks.c.document, chunks.c.version, chunk_prices.c.encoding)
+        )
+        for row in rows(connection, query):
+            text = f"{row.count} blocks cost more than the cap of {cap} in {row.encoding}"
+            yield finding("cap", "info", text, row.document, row.version)
 
 
 class Price(NamedTuple):

@@ -8,18 +8,26 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Literal
 
-import orjson
 import sqlalchemy as sa
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import Moment
-from chunkprep_store.audit import content, drift, index, served, sources, standing, successors
+from chunkprep_store.audit import (
+    content,
+    drift,
+    index,
+    prices,
+    served,
+    sources,
+    standing,
+    successors,
+)
 from chunkprep_store.audit.content import StoredChunk, StoredVersion
 from chunkprep_store.audit.findings import CHECKS, Finding
 from chunkprep_store.audit.prices import Counters, Recount
 from chunkprep_store.audit.sources import Sources
 from chunkprep_store.rows import decode_elements
-from chunkprep_store.tables import chunks, elements, policies, versions
+from chunkprep_store.tables import chunks, elements, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,7 @@ def _queries(
     if ids is not None:
         yield "index_stale", lambda: index.index_stale(connection, number, now, ids)
         yield "index_missing", lambda: index.index_missing(connection, number, now, ids)
+    yield "cap", lambda: prices.further_caps(connection, number)
     yield "served_stale", lambda: served.served_stale(connection, number)
 
 
@@ -97,12 +106,12 @@ def _contents(
     recount = _recount(connection, collection_id, request)
     for version in stored_contents(connection, collection_id):
         found = [f for check in (content.wholeness, content.cap) for f in check(version)]
-        prices = list(recount.count_drift(version)) if recount is not None else []
+        costs = list(recount.count_drift(version)) if recount is not None else []
         if not found and request.recount != "all":
-            prices = prices or list(content.price_sum(version))
-        drifted = {f.chunk_id for f in prices}
+            costs = costs or list(content.price_sum(version))
+        drifted = {f.chunk_id for f in costs}
         bounds = content.without_price(content.boundaries(version), drifted)
-        yield from (f for f in (*found, *prices, *bounds) if request.wants(f.check))
+        yield from (f for f in (*found, *costs, *bounds) if request.wants(f.check))
 
 
 def _recount(
@@ -119,10 +128,7 @@ def _recount(
 
 def stored_contents(connection: sa.Connection, collection_id: int) -> Iterator[StoredVersion]:
     """Every version that still holds its content, with its chunks in order."""
-    caps = {
-        row.fingerprint: orjson.loads(row.settings)["cap"]
-        for row in connection.execute(sa.select(policies))
-    }
+    caps = prices.policy_caps(connection)
     owners = standing.stored_versions(
         collection_id,
         versions.c.id,

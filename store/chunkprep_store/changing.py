@@ -1,0 +1,167 @@
+"""What changes a store. Each method is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+
+from chunkprep_ingest.model import Moment, PreparedVersion
+from chunkprep_store import lifecycle, packlog, restoring, runs, writing
+from chunkprep_store import prices as further_prices
+from chunkprep_store.collection import ensure_collection
+from chunkprep_store.lifecycle import By, Decided
+from chunkprep_store.opened import Opened
+from chunkprep_store.packlog import PackRecord
+from chunkprep_store.prices import FurtherPrice
+from chunkprep_store.writing import WriteOutcome
+
+
+class Changing(Opened):
+    """Writing versions, decisions, runs, failures and the log of packs."""
+
+    def write_version(
+        self, collection: str, prepared: PreparedVersion, *, now: Moment, run_id: str | None = None
+    ) -> WriteOutcome:
+        """Store a prepared version in one transaction (laws 7 and 8).
+
+        Raises MetadataError where its `supersedes` closes a cycle, ConflictError where other
+        writers kept colliding.
+        """
+        return self.database.retry(
+            lambda c: writing.write_version(c, collection, prepared, now, run_id)
+        )
+
+    def supersede(
+        self, collection: str, old: str, new: str, *, now: Moment, reason: str | None = None
+    ) -> Decided:
+        """Let document `new` supersede `old`: from the date that `new` is valid from, where it
+        names one, else from now. Raises MetadataError (bad_metadata) for a cycle.
+        """
+        return self._change(
+            collection, lambda c, n: lifecycle.supersede(c, n, old, new, now, reason)
+        )
+
+    def withdraw(
+        self,
+        collection: str,
+        document: str,
+        *,
+        now: Moment,
+        reason: str | None = None,
+        by: By = "hand",
+    ) -> Decided:
+        """Take a document out of force from now on. What `by` "sync" withdrew revives when it is
+        written again, what was withdrawn by "hand" stays so until `restore`.
+        """
+        return self._change(
+            collection, lambda c, n: lifecycle.withdraw(c, n, document, now, reason, by)
+        )
+
+    def restore(
+        self,
+        collection: str,
+        document: str,
+        *,
+        version: int | None = None,
+        now: Moment,
+        reason: str | None = None,
+    ) -> Decided:
+        """A new version with the content of an old one (default: the one that stands for the
+        document), in force from now on; it holds until the source's bytes change. Of an erased
+        document the tombstone goes (version 0 is returned).
+        """
+        return self._change(
+            collection,
+            lambda c, n: restoring.restore(c, collection, n, document, version, now, reason),
+        )
+
+    def set_metadata(
+        self,
+        collection: str,
+        document: str,
+        fields: Mapping[str, object],
+        *,
+        now: Moment,
+        reason: str | None = None,
+    ) -> Decided:
+        """Set metadata fields over what the source says. Authority, access, source, tags and
+        review_by hold for later versions too, dates and the edition for this one only.
+        """
+        return self._change(
+            collection, lambda c, n: lifecycle.set_metadata(c, n, document, fields, now, reason)
+        )
+
+    def start_run(
+        self,
+        collection: str,
+        *,
+        now: Moment,
+        kind: str = "ingest",
+        settings: Mapping[str, object] | None = None,
+        run_id: str | None = None,
+    ) -> str:
+        """Record that a run began; returns its id."""
+
+        def work(connection: sa.Connection) -> str:
+            number = ensure_collection(connection, collection, now)
+            return runs.start_run(connection, number, kind, now, settings or {}, run_id)
+
+        return self.database.retry(work)
+
+    def finish_run(self, run_id: str, *, now: Moment, summary: Mapping[str, object]) -> None:
+        """Record how a run ended."""
+        self.database.retry(lambda c: runs.finish_run(c, run_id, now, summary))
+
+    def record_failure(
+        self,
+        collection: str,
+        document: str,
+        *,
+        uri: str,
+        code: str,
+        message: str,
+        remedy: str,
+        now: Moment,
+        bytes_hash: str | None = None,
+        run_id: str | None = None,
+    ) -> int:
+        """Record that a document could not be ingested; returns how often these bytes failed.
+
+        The last good version stays as it is; success forgets the failure.
+        """
+
+        def work(connection: sa.Connection) -> int:
+            return runs.record_failure(
+                connection,
+                ensure_collection(connection, collection, now),
+                document,
+                uri=uri,
+                code=code,
+                message=message,
+                remedy=remedy,
+                bytes_hash=bytes_hash,
+                now=now,
+                run_id=run_id,
+            )
+
+        return self.database.retry(work)
+
+    def forget_failure(self, collection: str, document: str) -> None:
+        """Drop a failure whose source is gone."""
+        self._change(collection, lambda c, n: runs.forget_failure(c, n, document))
+
+    def write_packs(self, collection: str, records: Sequence[PackRecord]) -> None:
+        """Write pack records in one transaction; a request id that is there is left as it is."""
+        self._change(collection, lambda c, n: packlog.write_packs(c, n, records))
+
+    def put_prices(
+        self, collection: str, encoding: str, profile: str, prices: Sequence[FurtherPrice]
+    ) -> int:
+        """Store what chunks cost in a further encoding under a profile's fingerprint; returns how
+        many of the chunks were still there.
+        """
+        return self._change(
+            collection,
+            lambda c, n: further_prices.put_prices(c, n, encoding, profile, prices),
+        )

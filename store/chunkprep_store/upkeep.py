@@ -1,0 +1,69 @@
+"""Keeping a store in order: audit, prune, erase, vacuum."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Literal
+
+from chunkprep_ingest.model import Moment
+from chunkprep_store import audit, erase, prune
+from chunkprep_store.audit import AuditRequest, Counters, Finding, Sources
+from chunkprep_store.erase import Erased
+from chunkprep_store.opened import Opened
+from chunkprep_store.prune import Pruned
+
+
+class Upkeep(Opened):
+    """The audit, and making room."""
+
+    def audit(
+        self,
+        collection: str,
+        *,
+        now: Moment,
+        checks: Collection[str] | None = None,
+        recount: Literal["all"] | int | None = None,
+        counters: Counters | None = None,
+        sources: Sources | None = None,
+        index_ids: frozenset[str] | None = None,
+    ) -> Iterator[Finding]:
+        """Findings of CONTRACT.md's checks, as they come; memory stays flat.
+
+        `recount` ("all" or about how many chunks) needs `counters`, which gives the counter of an
+        encoding by name. `sources` is a complete listing, `index_ids` what a vector index holds.
+        """
+        request = AuditRequest(now, checks, recount, counters, sources, index_ids)
+        number = self.collection_id(collection)
+        with self.database.snapshot() as connection:
+            yield from audit.audit(connection, number, request)
+
+    def prune(
+        self,
+        collection: str,
+        *,
+        ended_before: Moment,
+        packs_before: Moment | None = None,
+        with_packs: bool = False,
+        now: Moment,
+    ) -> Pruned:
+        """Remove the content of versions that ended before a moment; those that logged packs
+        used stay for replay unless `with_packs`. Packs logged before `packs_before` go too.
+        """
+        return prune.prune(
+            self.database,
+            self.collection_id(collection),
+            ended_before=ended_before,
+            packs_before=packs_before,
+            with_packs=with_packs,
+            now=now,
+        )
+
+    def erase(self, collection: str, document: str, *, now: Moment) -> Erased:
+        """Remove every version, element, feed text and logged text of a document, for good; a
+        tombstone keeps it from being ingested again. Follow it with `vacuum`.
+        """
+        return self._change(collection, lambda c, n: erase.erase(c, n, document, now))
+
+    def vacuum(self) -> None:
+        """Give freed room back; what was deleted is in no page afterwards. Locks the store."""
+        prune.vacuum(self.database)
