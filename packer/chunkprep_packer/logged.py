@@ -16,18 +16,25 @@ from chunkprep_packer.eligibility import Judge
 from chunkprep_packer.facts import Facts
 from chunkprep_packer.pins import dressed_row, unread_text_row
 from chunkprep_packer.request import Candidate, PackOptions, PinText
+from chunkprep_packer.result import LEFT_OUT
 from chunkprep_store import PackRecord
 
 _ELIGIBILITY = frozenset(
     {"superseded", "withdrawn", "draft", "not_yet_valid", "expired", "filtered"}
 )
 
+_REPEATS = frozenset({"duplicate", "near_duplicate"})
+_SHOWN = frozenset({"packed", "truncated", "pinned"})
 
 REPLAYABLE = frozenset(
     {"budget", "min_score", "strategy", "mmr", "mmr_max_similarity", "dedupe", "floor"}
     | {"truncate", "cut_at", "cut_any_kind", "order", "ordinals", "partial_note"}
 )
 """Options that a replay may change; the others decide what is eligible, which was logged."""
+
+
+UNKNOWN_PROFILE = ""
+"""Profile of a row that is not there any more: nothing is added to its price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,16 @@ class LoggedPack:
         known = [d["chunk_id"] for d in self.result["decisions"] if d["tokens"] is not None]
         return list(dict.fromkeys([*self.result["pins"], *known]))
 
+    def needed_ids(self, *, changed: bool) -> set[str]:
+        """The chunks that a replay cannot do without: those shown; in a `changed` one, those that
+        were left out for want of room too.
+        """
+        decisions = self.result["decisions"]
+        needed = {d["chunk_id"] for d in decisions if d["outcome"] in _SHOWN}
+        if changed:
+            needed |= {d["chunk_id"] for d in decisions if d["reason"] in LEFT_OUT}
+        return needed | set(self.result["pins"])
+
     def changed(self, changes: Mapping[str, object]) -> LoggedRequest:
         """The request under other options. Raises RequestError for an option that is wrong."""
         foreign = set(changes) - REPLAYABLE
@@ -92,14 +109,16 @@ class LoggedPack:
     ) -> Facts:
         """The facts as logged, over rows whose texts and prices never change.
 
-        `rows` are those of `known_ids()`. Eligibility, forwarding and the moments that an order
-        goes by are the logged ones.
+        `rows` are those of `known_ids()` that are still there; the logged price stands in for one
+        that is not. Eligibility, forwarding and the moments that an order goes by are logged.
         """
         since = self.result["since"]
         by_id = {
             row.chunk_id: row._replace(effective_from=since.get(row.chunk_id, row.effective_from))
             for row in rows
         }
+        absent = [d for d in self.result["decisions"] if d["chunk_id"] not in by_id]
+        by_id |= {d["chunk_id"]: _absent_row(d) for d in absent if d["tokens"] is not None}
         known, successors = dict(by_id), {}
         for decision in self.result["decisions"]:
             old = decision["forwarded_from"]
@@ -108,7 +127,7 @@ class LoggedPack:
                 known.setdefault(old, successors[old]._replace(chunk_id=old))
         return Facts(
             known,
-            self._judge(),
+            self._judge({decision["chunk_id"] for decision in absent}),
             successors=successors,
             pins=[*(by_id[name] for name in self.result["pins"]), *self.pinned_texts(templates)],
             cosines=self.cosines(),
@@ -123,15 +142,25 @@ class LoggedPack:
         """Rows of the pinned texts at their logged price, with their text where it was logged."""
         return [_pin_row(pin, at, templates) for at, pin in enumerate(self.request.pin_text)]
 
-    def _judge(self) -> Judge:
+    def _judge(self, absent: set[str]) -> Judge:
+        """The logged eligibility; of absent chunks also whether they repeated another one."""
         reasons: dict[str, str | None] = {}
         for decision in self.result["decisions"]:
+            name, reason = decision["chunk_id"], decision["reason"]
             if decision["forwarded_from"] is not None:
                 reasons.setdefault(decision["forwarded_from"], "superseded")
-            if decision["reason"] != "duplicate_id":
-                reason = decision["reason"]
-                reasons.setdefault(decision["chunk_id"], reason if reason in _ELIGIBILITY else None)
+            if reason != "duplicate_id":
+                known = _ELIGIBILITY | _REPEATS if name in absent else _ELIGIBILITY
+                reasons.setdefault(name, reason if reason in known else None)
         return lambda row: reasons.get(row.chunk_id)
+
+
+def _absent_row(decision: Mapping[str, Any]) -> ChunkRow:
+    """A chunk of which only the logged price is known."""
+    row = unread_text_row(
+        "", 0, tokens=decision["tokens"], content_hash="", profile=UNKNOWN_PROFILE
+    )
+    return row._replace(chunk_id=decision["chunk_id"])
 
 
 def _pin_row(pin: LoggedPin, at: int, templates: Mapping[str, Template]) -> ChunkRow:

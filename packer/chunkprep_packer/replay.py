@@ -13,7 +13,7 @@ from chunkprep_packer.compare import Comparison, compare
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.facts import Facts
 from chunkprep_packer.gather import price, read_facts
-from chunkprep_packer.logged import LoggedPack, LoggedRequest
+from chunkprep_packer.logged import UNKNOWN_PROFILE, LoggedPack, LoggedRequest
 from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.render import render
 from chunkprep_packer.summary import decisions
@@ -65,7 +65,7 @@ class Replayer:
         for record in records:
             logged = LoggedPack.of(record)
             try:
-                facts = self._logged_facts(logged)
+                facts = self._logged_facts(logged, changed=False)
             except NotFoundError as error:
                 yield Proof(record.request_id, "gone", str(error))
             else:
@@ -83,7 +83,7 @@ class Replayer:
             request = logged.changed(changes)
             before = None
             try:
-                facts = self._logged_facts(logged)
+                facts = self._logged_facts(logged, changed=bool(changes))
                 before = self._decide(logged.request, facts)
                 if self._as_now is not None:
                     facts = self._current_facts(logged, request, self._as_now)
@@ -108,18 +108,19 @@ class Replayer:
     def _decide(self, options: LoggedRequest, facts: Facts) -> Plan:
         """The plan under `options`, priced for them."""
         rows = [*facts.rows.values(), *facts.successors.values(), *facts.pins]
-        used = self._profiles.load({row.profile for row in rows})
+        used = self._profiles.load({row.profile for row in rows} - {UNKNOWN_PROFILE})
         priced = price(facts, options, self._profiles, used[0]) if used else facts
         return decide(options, options.candidates, priced)
 
-    def _logged_facts(self, logged: LoggedPack) -> Facts:
-        """The facts as logged. Raises NotFoundError where chunks are gone."""
-        ids, record = logged.known_ids(), logged.record
+    def _logged_facts(self, logged: LoggedPack, *, changed: bool) -> Facts:
+        """The facts as logged. Raises NotFoundError where chunks that are needed are gone."""
+        record = logged.record
         found = self._store.lookup(
-            self._collection, ids, encoding=record.encoding, at=record.as_of
+            self._collection, logged.known_ids(), encoding=record.encoding, at=record.as_of
         ).rows
-        if len(found) < len(ids):
-            raise NotFoundError(f"{len(ids) - len(found)} of {len(ids)} chunks are gone")
+        gone = logged.needed_ids(changed=changed) - {row.chunk_id for row in found}
+        if gone:
+            raise NotFoundError(f"{len(gone)} chunks are gone, {min(gone)} among them")
         self._profiles.load(pin.profile for pin in logged.request.pin_text)
         return logged.facts(found, self._profiles.templates)
 
@@ -133,7 +134,10 @@ class Replayer:
 
     def _proof(self, logged: LoggedPack, plan: Plan) -> Proof:
         name = logged.record.request_id
-        for new, old in zip(decisions(plan), logged.result["decisions"], strict=True):
+        made, kept = decisions(plan), logged.result["decisions"]
+        if len(made) != len(kept):
+            return Proof(name, "differs", f"logged {len(kept)} decisions, replayed {len(made)}")
+        for new, old in zip(made, kept, strict=True):
             if (new.chunk_id, new.outcome, new.reason, new.tokens) != (
                 old["chunk_id"], old["outcome"], old["reason"], old["tokens"]
             ):  # fmt: skip

@@ -23,6 +23,7 @@ from chunkprep_packer import (
     total,
 )
 from chunkprep_store import PackRecord, Store
+from chunkprep_store.tables import chunks
 
 NOW = 1_000_000_000
 
@@ -146,18 +147,37 @@ def test_a_record_that_was_tampered_with_is_found(packer: Packer) -> None:
     assert data["decisions"][0]["chunk_id"] in proof.detail
 
 
+def forget(store: Store, chunk_ids: set[str]) -> None:
+    """Take chunk rows away, as pruning does."""
+    with store.database.write() as connection:
+        connection.execute(chunks.delete().where(chunks.c.chunk_id.in_(chunk_ids)))
+
+
 def test_a_pack_whose_chunks_are_gone_is_told(packer: Packer) -> None:
-    pack(packer)
-    [record] = records(packer)
-    data = json.loads(record.result_json)
-    data["decisions"][0]["chunk_id"] = "pruned"
-    [proof] = Replayer(packer.store, "default").verify(
-        [replace(record, result_json=json.dumps(data))]
-    )
-    assert (proof.verdict, proof.detail) == (
-        "gone",
-        f"1 of {len(data['decisions'])} chunks are gone",
-    )
+    result = pack(packer)
+    first = result.blocks[0].chunk_id
+    assert first is not None
+    forget(packer.store, {first})
+    [proof] = Replayer(packer.store, "default").verify(records(packer))
+    assert (proof.verdict, proof.detail) == ("gone", f"1 chunks are gone, {first} among them")
+
+
+def test_what_was_not_packed_may_be_gone(packer: Packer) -> None:
+    old = candidates(packer.store)
+    ingest(packer.store, "refund.md", text("Refund", 41), now=NOW + 50)
+    new = candidates(packer.store)
+    repeated = [Candidate(c.chunk_id, c.score, c.vector) for c in [*old, *new, *new[:2]]]
+    results = [
+        pack(packer, 200, candidates=repeated, min_score=0.8, dedupe="near"),
+        pack(packer, 300, candidates=repeated, mmr=0.5, ordinals=True, truncate="any"),
+    ]
+    shown = {block.chunk_id for result in results for block in result.blocks}
+    forget(packer.store, {c.chunk_id for c in repeated} - shown)
+    replayer = Replayer(packer.store, "default")
+    assert [proof.verdict for proof in replayer.verify(records(packer))] == ["identical"] * 2
+    for replayed in replayer.replay(records(packer), {"budget": 5_000}):
+        assert replayed.after is None
+        assert "chunks are gone" in replayed.detail
 
 
 def test_vectors_and_pinned_texts_stay_out_of_the_log(packer: Packer) -> None:

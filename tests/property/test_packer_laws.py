@@ -28,7 +28,7 @@ from chunkprep_packer.request import (
     Strategy,
     Truncate,
 )
-from chunkprep_packer.result import Outcome, Reason
+from chunkprep_packer.result import FOR_SIZE, Outcome, Reason
 from chunkprep_packer.summary import blocks, decisions, figures
 
 LINES = [
@@ -237,6 +237,8 @@ def test_the_laws_hold(situation: dict[str, Any]) -> None:
     assert all(d.reason is None for d in made if d.outcome != "skipped")
     assert log.packed + log.skipped + log.pinned == log.offered
     assert len(shown) == log.packed + len(situation["pins"])
+    assert log.skipped_for_size == sum(d.reason in FOR_SIZE for d in made)
+    assert log.truncated == sum(d.outcome == "truncated" for d in made)
 
 
 @settings(max_examples=100, deadline=None)
