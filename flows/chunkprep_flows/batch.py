@@ -12,13 +12,14 @@ from chunkprep_flows.gathering import read_bytes
 from chunkprep_flows.ingest_report import DocumentOutcome, failed
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Work
+from chunkprep_flows.reading import READERS
 from chunkprep_flows.recipe import Recipe
 from chunkprep_flows.source_metadata import SourceMetadata
 from chunkprep_ingest.errors import NotFoundError, ReadError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
-from chunkprep_ingest.readers import ReadOptions, read
+from chunkprep_ingest.readers import ReadOptions
 from chunkprep_store import Store
 
 
@@ -81,7 +82,8 @@ class Bench:
 
     def prepare(self, work: Work, data: bytes, data_hash: str) -> PreparedVersion:
         """Everything that the store writes. Raises ReadError."""
-        parsed = read(data, work.document, self.options)
+        with READERS.borrow() as reader:
+            parsed = reader.read(data, work.document, self.options)
         return prepare_version(
             parsed,
             document=work.document,

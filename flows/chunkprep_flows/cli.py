@@ -34,6 +34,7 @@ EXTRAS = {
     "docx": "ingest",
     "bs4": "ingest",
     "lxml": "ingest",
+    "pathspec": "ingest",
     "psycopg": "postgres",
     "numpy": "diversity",
     "starlette": "serve",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -50,8 +51,9 @@ def run_demo(folder: Path, samples: Path) -> tuple[Times, int]:
         edit(samples / POLICY)
         second = timed_ingest(settings)
         heading("5. Pack the same candidates, from an index that has not caught up")
-        result = pack(packer, candidates, forward=True)
-        say_versions(result)
+        pack(packer, candidates, context=False)
+        click.echo("\nWith --on-superseded forward each of them stands for its successor:\n")
+        say_versions(pack(packer, candidates, context=False, on_superseded="forward"))
         heading("6. Audit")
         packer.flush()
         code = audit(store, samples)
@@ -93,17 +95,23 @@ def _path(hit: SearchHit) -> str:
     return " > ".join(orjson.loads(hit.heading_path))
 
 
-def pack(packer: Packer, candidates: list[Candidate], *, forward: bool = False) -> PackResult:
-    """Pack, and print the context and the decisions."""
+def pack(
+    packer: Packer,
+    candidates: list[Candidate],
+    *,
+    context: bool = True,
+    on_superseded: Literal["drop", "forward"] = "drop",
+) -> PackResult:
+    """Pack, and print the decisions, and before them the context."""
     result = packer.pack(
         PackRequest(
             budget=BUDGET,
             candidates=tuple(candidates),
             min_score=MIN_SCORE,
-            on_superseded="forward" if forward else "drop",
+            on_superseded=on_superseded,
         )
     )
-    if not forward:
+    if context:
         click.echo(result.text)
     show_decisions(result, chunk_names(packer, result), err=False)
     return result

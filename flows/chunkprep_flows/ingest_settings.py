@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -40,3 +41,24 @@ class IngestSettings(BaseModel):
     dask_address: str | None = None
     batch_documents: Annotated[int, Field(ge=1)] = 64
     batch_bytes: Annotated[int, Field(ge=1)] = 8_000_000
+
+    def absolute(self) -> IngestSettings:
+        """The same settings for a run that starts in another folder: no relative path is left."""
+        file = self.store.removeprefix("sqlite:///")
+        template = self.template
+        return self.model_copy(
+            update={
+                "sources": tuple(
+                    source if "://" in source else _absolute(source) for source in self.sources
+                ),
+                "store": self.store if file == self.store else f"sqlite:///{_absolute(file)}",
+                "metadata": None if self.metadata is None else _absolute(self.metadata),
+                "template": _absolute(template)
+                if template and Path(template).is_file()
+                else template,
+            }
+        )
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +21,7 @@ from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batches
+from chunkprep_flows.reading import READERS
 from chunkprep_flows.recipe import Recipe, choose_recipe
 from chunkprep_flows.sync import withdraw_gone
 from chunkprep_ingest.errors import ReadError
@@ -78,7 +79,7 @@ def ingest(
 
     Raises ChunkprepError where it cannot begin.
     """
-    with started(settings) as run:
+    with closing(READERS), started(settings) as run:
         prospect = gather(run, listing or listing_of(settings), progress)
         outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
         gone, notes = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())

@@ -43,8 +43,12 @@ class Session:
 
 
 @contextmanager
-def prefect_session(*, verbose: bool = False, say: Callable[[str], None]) -> Iterator[Session]:
+def prefect_session(
+    *, verbose: bool = False, say: Callable[[str], None], schedules: bool = False
+) -> Iterator[Session]:
     """Make flows runnable within; `say` hears what is being waited for.
+
+    With `schedules` a private server has Prefect's scheduler too.
 
     Sets up Prefect's environment before its first import: telemetry off, its log at WARNING unless
     PREFECT_LOGGING_LEVEL or `verbose` say otherwise, and a temporary home where the user has none.
@@ -58,13 +62,12 @@ def prefect_session(*, verbose: bool = False, say: Callable[[str], None]) -> Ite
     if configured:
         yield Session(str(configured), False, imported, 0.0)
         return
-    with _private_settings():
-        say(
-            f"no Prefect API is configured: starting a private one (5 to 30 seconds, at most "
-            f"{START_TIMEOUT}); --direct runs without Prefect"
-        )
-        started = time.perf_counter()
-        api = _start_server()
+    say(
+        f"no Prefect API is configured: starting a private one (5 to 30 seconds, at most "
+        f"{START_TIMEOUT}){'' if schedules else '; --direct runs without Prefect'}"
+    )
+    started = time.perf_counter()
+    with _scheduling_server() if schedules else _ephemeral_server() as api:
         yield Session(api, True, imported, time.perf_counter() - started)
 
 
@@ -77,7 +80,20 @@ def prepare_environment(*, verbose: bool) -> None:
 
 
 @contextmanager
-def _private_settings() -> Iterator[None]:
+def _scheduling_server() -> Iterator[str]:
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    from chunkprep_flows.prefect_server import full_server
+
+    with (
+        full_server(Path(_scratch_folder()), timeout=START_TIMEOUT) as api,
+        temporary_settings({PREFECT_API_URL: api}),
+    ):
+        yield api
+
+
+@contextmanager
+def _ephemeral_server() -> Iterator[str]:
     from prefect.settings import (
         PREFECT_API_BLOCKS_REGISTER_ON_START,
         PREFECT_API_DATABASE_CONNECTION_URL,
@@ -95,7 +111,7 @@ def _private_settings() -> Iterator[None]:
             PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS: START_TIMEOUT,
         }
     ):
-        yield
+        yield _start_server()
 
 
 def _start_server() -> str:

@@ -19,10 +19,10 @@ def test_the_demo_runs_the_main_job_and_may_be_run_again(
         assert done.returncode == 0, done.stderr
     text = done.stdout
     assert "[Source: Refund policy 2026" in text
-    [old] = [
-        line for line in text.splitlines() if "superseded" in line and "refund-2019.md v1" in line
-    ][:1]
-    assert "skipped" in old
+    rows = [line.split() for line in text.splitlines()]
+    assert ["superseded", "policies/refund-2019.md", "v1", "#0"] in [row[4:] for row in rows]
+    assert ["superseded", "policies/refund-2026.md", "v1", "#0"] in [row[4:] for row in rows]
+    assert ["forwarded", "policies/refund-2026.md", "v2", "#0"] in [row[4:] for row in rows]
     assert "versions [2] in the pack" in text
     assert "audit: 0 errors" in text
     assert "Prefect's time:" in text

@@ -176,7 +176,14 @@ def chunk_names(packer: Packer, result: PackResult) -> dict[str, str]:
 def show_decisions(result: PackResult, names: Mapping[str, str], *, err: bool = True) -> None:
     """The decision table, the figures and the warnings, on stderr unless told otherwise."""
     rows = [
-        (d.rank, d.score, d.tokens, d.outcome, d.reason, names.get(d.chunk_id, d.chunk_id))
+        (
+            d.rank,
+            d.score,
+            d.tokens,
+            d.outcome,
+            d.reason or ("forwarded" if d.forwarded_from else None),
+            names.get(d.chunk_id, d.chunk_id),
+        )
         for d in result.decisions
     ]
     columns = ("rank", "score", "tokens", "outcome", "reason", "chunk")

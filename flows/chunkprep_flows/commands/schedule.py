@@ -37,10 +37,11 @@ def schedule(
     """
     if (cron is None) == (every is None):
         raise click.UsageError("give either --cron or --every")
-    settings = IngestSettings(sources=sources, **options)
+    settings = IngestSettings(sources=sources, **options).absolute()
     from chunkprep_flows.prefect_session import prefect_session
 
-    with prefect_session(verbose=ctx.obj["verbose"], say=talk) as session:
+    verbose = ctx.obj["verbose"]
+    with prefect_session(verbose=verbose, say=talk, schedules=True) as session:
         from chunkprep_flows.scheduling import serve_ingest
 
         talk(f"serving deployment ingest-documents/{name} at {session.api}; Ctrl-C ends it")

@@ -1,0 +1,52 @@
+"""`chunkprep schedule`: a deployment that a real Prefect server runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.e2e.conftest import PREFECT_START_SECONDS, Cli
+
+from chunkprep_flows.prefect_server import full_server
+
+pytestmark = pytest.mark.prefect
+
+WAIT_SECONDS = 150
+
+
+def test_a_schedule_ingests_a_file_added_meanwhile_and_is_not_paused_by_stopping(
+    cli: Cli, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with full_server(tmp_path_factory.mktemp("prefect"), timeout=PREFECT_START_SECONDS) as api:
+        check_schedule(api, cli)
+
+
+def check_schedule(api: str, cli: Cli) -> None:
+    from prefect import get_client
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    (cli.folder / "docs").mkdir()
+    (cli.folder / "docs" / "a.md").write_text("# A\n\nText.\n")
+    cli.ingest("docs")
+    (cli.folder / "docs" / "b.md").write_text("# B\n\nText.\n")
+    command = [sys.executable, "-m", "chunkprep_flows.cli", "schedule", "docs", "--every", "5"]
+    env = {**os.environ, "PREFECT_API_URL": api}
+    with subprocess.Popen(
+        [*command, "--name", "test"], cwd=cli.folder, env=env, stderr=subprocess.PIPE, text=True
+    ) as serving:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while len(cli.lines("docs")) < 2 and time.monotonic() < deadline:
+            assert serving.poll() is None
+            time.sleep(0.5)
+        serving.send_signal(signal.SIGINT)
+        _, talk = serving.communicate(timeout=60)
+    assert {d["document"] for d in cli.lines("docs")} == {"a.md", "b.md"}
+    assert "ingest-documents/test" in talk
+    with temporary_settings({PREFECT_API_URL: api}), get_client(sync_client=True) as client:
+        deployment = client.read_deployment_by_name("ingest-documents/test")
+        assert not deployment.paused
+        assert all(schedule.active for schedule in deployment.schedules)
