@@ -101,6 +101,8 @@ def started(settings: IngestSettings) -> Iterator[Run]:
                 profile.encoding,
                 profile.template.to_json(),
                 profile.ordinal_tokens or 0,
+                exact=profile.exact,
+                margin=profile.margin,
             )
             store.set_primary(
                 settings.collection,
