@@ -76,3 +76,15 @@ def named_template(name: str) -> Template:
         raise ProfileError(
             f"template {name!r} is neither one of {names} nor a file that can be read: {error}"
         ) from error
+
+
+def keep_profile(store: Store, profile: Profile) -> None:
+    """Store a profile, so that its blocks can be rendered and counted again."""
+    store.put_profile(
+        profile.fingerprint,
+        profile.encoding,
+        profile.template.to_json(),
+        profile.ordinal_tokens or 0,
+        exact=profile.exact,
+        margin=profile.margin,
+    )
