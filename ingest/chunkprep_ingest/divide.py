@@ -31,7 +31,8 @@ _COSTS = (
 """What a cut at a gap of at least this strength costs, in the unit of `even_groups`: tuned on the
 evaluation corpora (`make eval-split`) so that few references are cut at a high fill."""
 
-LEAST = 0.4
+LEAST = 0.6
+LEAST_FINE = 0.3
 STRADDLE = 0.05
 _NEVER = float("inf")
 _GAP_COST = [
@@ -196,11 +197,12 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
     hold, `strength` the gap at each edge. A block costs the square of the share of its room
     that it leaves empty, what its last gap costs, and STRADDLE where it reaches over the edge of
     an element to cut another one short. Dynamic programming over the last block (Knuth and
-    Plass, 1981, for lines of text); blocks below LEAST of their room are not tried where others
-    are possible.
+    Plass, 1981, for lines of text). Blocks that leave more of their room empty than a better gap
+    can be worth are not tried: LEAST of it is filled, LEAST_FINE where words would be parted.
     """
     last = len(sizes) - 1
     share = [1.0 / room for room in rooms]
+    least = LEAST if min(strength[1:]) >= gaps.SENTENCE else LEAST_FINE
     total = [0.0] * (last + 1)
     back = [0] * (last + 1)
     low = high = strong = 0
@@ -208,13 +210,14 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
         size = sizes[j]
         while low < j - 1 and size - sizes[low] > rooms[low]:
             low += 1
-        while high < j - 1 and size - sizes[high + 1] >= rooms[high + 1] * LEAST:
+        while high < j - 1 and size - sizes[high + 1] >= rooms[high + 1] * least:
             high += 1
         if strength[j - 1] >= gaps.HEADING_LIKE_LINE and j > 1:
             strong = j - 1
         cut_short = strength[j] < gaps.HEADING_LIKE_LINE
         best, choice = _NEVER, j - 1
-        for i in range(low, j if j == last else max(high, low) + 1):
+        # The best start never moves back as the end moves on (a convex cost is Monge).
+        for i in range(max(low, back[j - 1]), j if j == last else max(high, low) + 1):
             empty = 1.0 - (size - sizes[i]) * share[i]
             if empty < 0.0 and i < j - 1:
                 continue

@@ -7,7 +7,8 @@ cut, ascending, each with its strength. Nothing here looks past the run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 import regex
 
@@ -21,14 +22,18 @@ _NOT_WHITE = re.compile(r"\S")
 _CLUSTER = regex.compile(r"\X")
 _LONGEST_WHITE = 500  # a longer run of white space is parted from the words around it
 _WHITE_PART = 1000  # and given to the tokenizer in parts: tiktoken panics on a million spaces
+_ODD_TOKENS = 2  # that a part of an unbroken run may cost more by itself than inside it
 _FIRST_MARK = "\u0300"  # no character below it joins the one before or behind it
 _LAST_ASCII = "\x7f"
 _LONGEST_CLUSTER = 128  # characters looked at to find where a grapheme cluster ends
 
 
-def word_cuts(text: str, start: int, end: int, size: int, fits: Callable[[str], bool]) -> list[Cut]:
+def word_cuts(
+    text: str, start: int, end: int, size: int, room: int, running: Sequence[int]
+) -> list[Cut]:
     """Cuts about every `size` characters: behind a line break where one is near, else between
-    words, else inside a word that does not fit by itself.
+    words, else inside a word that does not fit `room` tokens by itself; `running` is the text's
+    running count (`Counter.running`).
     """
     cuts: list[Cut] = []
     at = start
@@ -37,12 +42,12 @@ def word_cuts(text: str, start: int, end: int, size: int, fits: Callable[[str], 
         if cut is None:
             break
         if cut[0] - at > 4 * size:
-            cuts.extend(_inside(text, at, cut[0], fits))
+            cuts.extend(_inside(text, at, cut[0], room, running))
         if is_edge(text, cut[0]):
             cuts.append(cut)
         at = cut[0]
     if end - at > 4 * size:
-        cuts.extend(_inside(text, at, end, fits))
+        cuts.extend(_inside(text, at, end, room, running))
     return cuts
 
 
@@ -77,8 +82,8 @@ def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
     return cut, gaps.WORD
 
 
-def _inside(text: str, start: int, end: int, fits: Callable[[str], bool]) -> Iterator[Cut]:
-    """Cuts inside one unbroken run (and the white space before it): as few parts as fit."""
+def _inside(text: str, start: int, end: int, room: int, running: Sequence[int]) -> Iterator[Cut]:
+    """Cuts inside one unbroken run (and the white space before it): as few even parts as fit."""
     visible = _NOT_WHITE.search(text, start, end)
     at = visible.start() if visible else end
     if not is_edge(text, at):
@@ -90,28 +95,14 @@ def _inside(text: str, start: int, end: int, fits: Callable[[str], bool]) -> Ite
             yield at, gaps.INSIDE_WORD
     else:
         at = start
-    size = 0
-    while at < end:
-        at, size = _largest_part(text, at, end, size, fits)
-        if at < end:
-            yield at, gaps.INSIDE_WORD
-
-
-def _largest_part(
-    text: str, at: int, end: int, size: int, fits: Callable[[str], bool]
-) -> tuple[int, int]:
-    """The end of a part from `at` that fits, near the largest, and its length; at least one
-    cluster. `size` is the length that fitted last, 0 for none.
-    """
-    size = min(size + size // 8 or 1024, end - at)
-    while True:
-        part = cluster_edge(text, at, at + size, end)
-        if part - at <= 1 or fits(text[at:part]):
-            return part, part - at
-        smaller = (part - at) * 3 // 4
-        if smaller < 1 or cluster_edge(text, at, at + smaller, end) == part:
-            return part, part - at
-        size = smaller
+    while running[end] - running[at] > room - _ODD_TOKENS:
+        cost = running[end] - running[at]
+        share = cost / -(-cost // max(1, room - _ODD_TOKENS))
+        part = bisect_right(running, running[at] + share, at + 1, end) - 1
+        at = cluster_edge(text, at, max(at + 1, part), end)
+        if at >= end:
+            return
+        yield at, gaps.INSIDE_WORD
 
 
 def is_edge(text: str, at: int) -> bool:

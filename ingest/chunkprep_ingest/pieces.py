@@ -9,7 +9,7 @@ not fit a block by themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chunkprep_ingest import gaps
@@ -23,7 +23,6 @@ _SEPARATOR_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-*:?[ \t]*)*
 _HEADING_LENGTH = 80  # characters of a line that may be a heading in plain text
 _LINE_ENDS = frozenset(".!?,;\u3002\uff01\uff1f") | {""}
 _FINE_PARTS = 3  # a block that is filled with fine pieces gets at least this many
-_LIKELY = 2.5  # characters a token that a run may have less of and still be tried whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,7 @@ class Pieces:
 
     `strength[k]` and `kind[k]` are of the gap before piece k (kind None: no boundary there).
     `lead[k]` is repeated in front of a chunk that starts at piece k (a table's header, a code
-    fence), `trail[k]` closes a chunk that ends before piece k. `known` holds counts that were
-    needed on the way, by the piece's start.
+    fence), `trail[k]` closes a chunk that ends before piece k.
     """
 
     text: str
@@ -56,7 +54,6 @@ class Pieces:
     """The section of each element."""
     lead: dict[int, str]
     trail: dict[int, str]
-    known: dict[int, int]
 
     def __len__(self) -> int:
         return len(self.start)
@@ -67,10 +64,13 @@ class Pieces:
 
 
 def make_pieces(
-    text: str, elements: tuple[Element, ...], room: int, count: Callable[[str], int]
+    text: str, elements: tuple[Element, ...], room: int, running: Sequence[int]
 ) -> Pieces:
-    """The pieces of a document for blocks that leave at least `room` tokens to the text."""
-    return _Builder(text, elements, room, count).build()
+    """The pieces of a document for blocks that leave at least `room` tokens to the text.
+
+    `running` is the text's running count (`Counter.running`).
+    """
+    return _Builder(text, elements, room, running).build()
 
 
 class _Builder:
@@ -81,37 +81,29 @@ class _Builder:
         text: str,
         elements: tuple[Element, ...],
         room: int,
-        count: Callable[[str], int],
+        running: Sequence[int],
     ) -> None:
         self.text = text
         self.elements = elements
         self.room = room
-        self.count = count
+        self.running = running
         self.rows: list[tuple[int, int, BoundaryKind | None, int]] = []
         self.sections = [Section((), 0)]
         self.section_of: list[int] = []
         self.lead: dict[int, str] = {}
         self.trail: dict[int, str] = {}
-        self.known: dict[int, int] = {}
-        # A token is at least one byte: a text of `room` ASCII characters always fits.
         self.ascii = text.isascii()
-        self.surely_fits = room if self.ascii else max(1, room // 2)
-        self.likely_fits = self.surely_fits * _LIKELY
         self.fine = max(1, min(160, room // _FINE_PARTS))
         self.ends = [*sentence_ends(text), len(text) + 1]
         self.next_end = 0
-        self.reach = 0
-        """Where the element at hand ends with the white space behind it."""
         self.path: list[tuple[int, str]] = []
 
     def build(self) -> Pieces:
         text, rows, elements = self.text, self.rows, self.elements
-        surely_fits = self.surely_fits
+        running, room = self.running, self.room
         section_of, ends = self.section_of, self.ends
         before: Element | None = None
         held = 0  # where a piece starts that may still take the next element in
-        starts = [element.start for element in elements]
-        starts.append(elements[-1].end)
         for index, element in enumerate(elements):
             kind, start, end, depth, _ = element
             gap: gaps.Gap = gaps.TOP_HEADING, None
@@ -122,10 +114,10 @@ class _Builder:
                 self._open_section(element)
             section_of.append(len(self.sections) - 1)
             before = element
-            if gap[0] != gaps.JOINED or end - held > surely_fits or kind == "title":
+            cost = running[end] - running[held]
+            if gap[0] != gaps.JOINED or cost > room or kind == "title":
                 held = start
                 rows.append((start, *gap, index))
-            self.reach = starts[index + 1]
             if kind == "table":
                 self._table(index, element)
             elif kind == "code":
@@ -135,7 +127,7 @@ class _Builder:
                 while ends[at] <= start:
                     at += 1
                 self.next_end = at
-                if ends[at] < end or end - start > surely_fits:
+                if ends[at] < end or running[end] - running[start] > room:
                     self._prose(index, element)
         begins, strengths, kinds, of = zip(*rows, strict=True)
         return Pieces(
@@ -150,7 +142,6 @@ class _Builder:
             section_of=self.section_of,
             lead=self.lead,
             trail=self.trail,
-            known=self.known,
         )
 
     def _open_section(self, title: Element) -> None:
@@ -160,26 +151,14 @@ class _Builder:
         path = tuple(name for _, name in self.path if name)
         self.sections.append(Section(path, len(self.rows)))
 
-    def _fits(self, text: str) -> bool:
-        return self.count(text) <= self.room
-
-    def _fits_whole(self, start: int, end: int) -> bool:
-        """Whether a run that may be too long for a block fits one; remembers its count."""
-        if end - start <= self.surely_fits:
-            return True
-        if end - start > self.likely_fits or start != self.rows[-1][0]:
-            return False
-        reach = self.reach if end == self.elements[self.rows[-1][3]].end else end
-        cost = self.count(self.text[start:reach])
-        if cost > self.room:
-            return False
-        self.known[start] = cost
-        return True
+    def _fits(self, start: int, end: int) -> bool:
+        """Whether a run fits the smallest block."""
+        return self.running[end] - self.running[start] <= self.room
 
     def _prose(self, index: int, element: Element) -> None:
         """Sentences, and fine pieces of those that do not fit."""
         start, end = element.start, element.end
-        long = end - start > self.surely_fits
+        long = not self._fits(start, end)
         ends, at = self.ends, self.next_end
         text, rows, ascii_only = self.text, self.rows, self.ascii
         while ends[at] < end:
@@ -195,14 +174,12 @@ class _Builder:
                     cut, strength = line + 1, gaps.SENTENCE_AT_LINE_END
                     if self._is_heading_like(cut, end):
                         strength = gaps.HEADING_LIKE_LINE
-            if long and cut - start > self.surely_fits:
+            if long:
                 self._fine(index, start, cut)
             if ascii_only or is_edge(text, cut):
                 rows.append((cut, strength, "sentence", index))
-            else:
-                self.known.pop(rows[-1][0], None)  # the piece goes on
             start = cut
-        if long and end - start > self.surely_fits:
+        if long:
             self._fine(index, start, end)
 
     def _is_heading_like(self, start: int, end: int) -> bool:
@@ -211,9 +188,10 @@ class _Builder:
         return stop > 0 and self.text[start:stop].rstrip()[-1:] not in _LINE_ENDS
 
     def _fine(self, index: int, start: int, end: int) -> None:
-        """Fine pieces of a run that does not fit a block."""
-        if not self._fits_whole(start, end):
-            for cut, strength in word_cuts(self.text, start, end, self.fine, self._fits):
+        """Fine pieces of a run, if it does not fit a block."""
+        if not self._fits(start, end):
+            cuts = word_cuts(self.text, start, end, self.fine, self.room, self.running)
+            for cut, strength in cuts:
                 self.rows.append((cut, strength, None, index))
 
     def _table(self, index: int, table: Element) -> None:
@@ -229,7 +207,7 @@ class _Builder:
                 self.rows.append((start, gaps.TABLE_ROW, "table_row", index))
             elif row:
                 self.rows.append((start, gaps.JOINED, None, index))
-            if not self._fits_whole(start, end):
+            if not self._fits(start, end):
                 self._row(index, start, end)
 
     def _is_separator(self, start: int, end: int) -> bool:
@@ -243,16 +221,14 @@ class _Builder:
             cut = at + len(self.text[at:bar].rstrip(" "))  # before the cell's padding
             if cut <= at or not (self.ascii or is_edge(self.text, cut)):
                 continue
-            if cut - at > self.surely_fits:
-                self._fine(index, at, cut)
+            self._fine(index, at, cut)
             self.rows.append((cut, gaps.CELL, None, index))
             at = cut
-        if end - at > self.surely_fits:
-            self._fine(index, at, end)
+        self._fine(index, at, end)
 
     def _code(self, index: int, code: Element) -> None:
         """Lines, in groups, where the code does not fit; fences are closed and opened again."""
-        if self._fits_whole(code.start, code.end):
+        if self._fits(code.start, code.end):
             return
         lines = self._lines(code)
         opening = _FENCE.match(self.text, code.start, code.end)
@@ -268,7 +244,7 @@ class _Builder:
             at = start
         if closing is not None:
             self._code_gap(index, at, closing, gaps.JOINED, None)
-        elif code.end - at > self.surely_fits:
+        else:
             self._fine(index, at, code.end)
 
     def _inner_lines(
@@ -282,8 +258,7 @@ class _Builder:
     def _code_gap(
         self, index: int, at: int, start: int, strength: int, opening: re.Match[str] | None
     ) -> None:
-        if start - at > self.surely_fits:
-            self._fine(index, at, start)
+        self._fine(index, at, start)
         if opening and strength != gaps.JOINED:
             self.lead[len(self.rows)] = opening[0]
             self.trail[len(self.rows)] = "\n" + opening[1]

@@ -95,11 +95,15 @@ class Prices:
         return block, tuple(found)
 
     def _breaks(self, first: int, last: int, start: int) -> bool:
-        """Whether a gap inside has no seam near, or none behind the run's start."""
+        """Whether a gap at an end or inside has no seam near, or one inside none behind `start`."""
         measured = self.measured
         if not measured.loose and not measured.seam:
             return False
-        return any(self._is_loose(k, start) for k in range(first + 1, last))
+        return (
+            first in measured.loose
+            or last in measured.loose
+            or any(self._is_loose(k, start) for k in range(first + 1, last))
+        )
 
     def _is_loose(self, gap: int, start: int) -> bool:
         measured = self.measured
@@ -148,6 +152,8 @@ class Prices:
         closing = run.trail + self.delimiter
         if joiner and closing.startswith(joiner) and follows_line(closing, len(joiner)):
             word = ""  # the same line breaks as in the document: nothing changes before them
+        elif not joiner and closing[0] == "\n" and text[end - 1].isalnum():
+            word = ""  # no token holds a letter or digit and the line break behind it
         else:
             at = seam_before(text, end, run.start)
             if at == run.start:

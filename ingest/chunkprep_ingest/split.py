@@ -69,8 +69,9 @@ class _Splitter:
         )
         spent = self.headers.limit + profile.delimiter_tokens + _SLACK
         self.least_room = max(1, policy.cap - spent)
-        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
-        self.measured = measure(self.pieces, counter, profile.seams)
+        running = counter.running(self.text)
+        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, running)
+        self.measured = measure(self.pieces, running, counter, profile.seams)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
         self.ascii = self.text.isascii()
         self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
