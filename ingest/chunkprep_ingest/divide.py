@@ -31,6 +31,9 @@ _COSTS = (
 """What a cut at a gap of at least this strength costs, in the unit of `even_groups`: tuned on the
 evaluation corpora (`make eval-split`) so that few references are cut at a high fill."""
 
+_ATOMS = 10
+"""A block is made of about so many atoms: finer ones cost time and move no edge far."""
+
 LEAST = 0.6
 LEAST_FINE = 0.3
 STRADDLE = 0.05
@@ -46,7 +49,8 @@ class Divider:
 
     `before[k]` is the cost in tokens of all pieces before k (len(pieces) + 1 entries), `room(k)`
     what a block that starts at piece k leaves for text under the cap, `target(k)` what even
-    sizes aim for at most. `least` is the smallest target there is: up to there nobody asks.
+    sizes aim for at most (`targets` for many), `least` is the smallest target there is: up to
+    there nobody asks.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Divider:
         strength: list[int],
         room: Callable[[int], int],
         target: Callable[[int], int],
+        targets: Callable[[list[int]], list[int]],
         least: int,
         minimum: int,
         span_sections: bool,
@@ -63,6 +68,7 @@ class Divider:
         self.strength = strength
         self.room = room
         self.target = target
+        self.targets = targets
         self.least = least
         self.minimum = minimum
         self.span_sections = span_sections
@@ -138,24 +144,35 @@ class Divider:
     def _atoms(self, first: int, last: int) -> list[int]:
         """Edges between the largest runs that fit: elements, or parts of those that do not."""
         edges = [first]
-        self._open(first, last, edges)
+        if last - first < 2:
+            edges.append(last)
+        else:
+            self._open(first, last, edges)
         return edges
 
     def _open(self, first: int, last: int, edges: list[int], inside: bool = False) -> None:
         """Append the edges of the atoms of [first, last): elements that fit, and the sentences,
-        rows or lines of one that does not (`inside`).
+        rows or lines of one that does not (`inside`), no finer than a block needs.
         """
-        if last - first < 2:
-            edges.append(last)
-            return
         strongest = max(self.strength[first + 1 : last])
-        if strongest < (gaps.SENTENCE if inside else gaps.ELEMENT_EDGE):
-            if self._size(first, last) <= self.room(first):
+        grain = 0
+        if strongest < gaps.ELEMENT_EDGE:
+            room = self.room(first)
+            grain = room // _ATOMS
+            if self._size(first, last) <= (2 * grain if inside else room):
                 edges.append(last)
                 return
             inside = True
-        for a, b in pairwise(self._edges(first, last, strongest)):
-            self._open(a, b, edges, inside)
+        before = self.before
+        at = first
+        for k, following in pairwise([*self._edges(first, last, strongest)[1:], last]):
+            if before[following] - before[at] < grain and k < last:
+                continue  # with the next one it is still a grain
+            if k - at < 2:
+                edges.append(k)
+            else:
+                self._open(at, k, edges, inside)
+            at = k
 
     def _even(self, edges: list[int]) -> Iterator[Range]:
         """Group the runs between edges so that blocks are full, alike, and cut at strong gaps."""
@@ -169,7 +186,7 @@ class Divider:
         if len(inner) == 1:
             yield from self._alike(edges, sizes)
             return
-        rooms = [self.target(k) for k in edges[:-1]]
+        rooms = self.targets(edges[:-1])
         strength = [self.strength[k] for k in edges[:-1]] + [gaps.TOP_HEADING]
         for i, j in even_groups(sizes, rooms, strength):
             yield edges[i], edges[j]

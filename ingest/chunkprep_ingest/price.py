@@ -8,6 +8,7 @@ and adding goes on from the next seam.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ class Prices:
         self.delimiter = profile.template.delimiter
         self.count = counter.count
         self.cap = cap
+        self.odd = sorted([*measured.loose, *measured.seam])
         self._leads: dict[str, int] = {"": 0}
         self._closings: dict[tuple[str, str, str], int] = {}
 
@@ -96,12 +98,14 @@ class Prices:
 
     def _breaks(self, first: int, last: int, start: int) -> bool:
         """Whether a gap at an end or inside has no seam near, or one inside none behind `start`."""
-        measured = self.measured
-        if not measured.loose and not measured.seam:
+        odd = self.odd
+        at = bisect_left(odd, first)
+        if at == len(odd) or odd[at] > last:
             return False
+        loose = self.measured.loose
         return (
-            first in measured.loose
-            or last in measured.loose
+            first in loose
+            or last in loose
             or any(self._is_loose(k, start) for k in range(first + 1, last))
         )
 

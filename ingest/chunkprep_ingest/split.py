@@ -16,7 +16,6 @@ from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.labels import Header, Headers
 from chunkprep_ingest.measure import measure
 from chunkprep_ingest.model import (
-    Boundary,
     Chunk,
     ChunkKind,
     Element,
@@ -26,7 +25,7 @@ from chunkprep_ingest.model import (
 )
 from chunkprep_ingest.pieces import make_pieces
 from chunkprep_ingest.policy import Policy
-from chunkprep_ingest.price import Prices, Run
+from chunkprep_ingest.price import Priced, Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
 from chunkprep_ingest.template import neutralise, restore
 
@@ -80,11 +79,14 @@ class _Splitter:
     def split(self) -> tuple[Chunk, ...]:
         policy = self.policy
         room = _Room(self, policy.cap)
+        capped = policy.target_tokens == policy.cap
+        target = room if capped else _Room(self, policy.target_tokens)
         divider = Divider(
             self.measured.before,
             self.pieces.strength,
             room,
-            room if policy.target_tokens == policy.cap else _Room(self, policy.target_tokens),
+            target,
+            target.of_all,
             max(1, self.least_room - policy.cap + policy.target_tokens),
             policy.minimum_tokens,
             policy.span_sections,
@@ -143,21 +145,13 @@ class _Splitter:
         if lead and self.prices.lead(lead) > self.headers.limit:
             lead = ""  # a repeated header that long would leave no room for rows
         trail = self.pieces.trail.get(last, "")
-        header = self._header(first, last)
+        path = self._path(first, last)
+        header = self._header(first, path)
         run = Run(first, last, start, end, header, lead, trail)
-        return self._dressed(first, last, start, end, header, lead, trail, self.prices.of(run))
+        return self._dressed(run, path, self.prices.of(run))
 
-    def _dressed(
-        self,
-        first: int,
-        last: int,
-        start: int,
-        end: int,
-        header: Header,
-        lead: str,
-        trail: str,
-        prices: tuple[int, tuple[Boundary, ...]],
-    ) -> Chunk:
+    def _dressed(self, run: Run, path: tuple[str, ...], prices: Priced) -> Chunk:
+        first, last, start, end, header, lead, trail = run
         text = lead + self.text[start:end] + trail
         kind = self._kind(first, last, start, end)
         substitutions = self._substituted(start, end, len(lead))
@@ -170,7 +164,7 @@ class _Splitter:
             end=end,
             text=text,
             header=header.text,
-            heading_path=self._path(first, last),
+            heading_path=path,
             kind=kind,
             truncatable=kind == "prose",
             page=self.pieces.elements[self.pieces.element[first]].page,
@@ -178,7 +172,7 @@ class _Splitter:
             header_tokens=header.tokens,
             delimiter_tokens=self.profile.delimiter_tokens,
             boundaries=prices[1],
-            content_hash=text_hash(restore(text, substitutions)),
+            content_hash=text_hash(restore(text, substitutions) if substitutions else text),
             additions=tuple(additions),
             substitutions=substitutions,
         )
@@ -188,7 +182,8 @@ class _Splitter:
         between grapheme clusters elsewhere, each counted afresh.
         """
         text = self.text
-        header = self._header(piece, piece + 1)
+        path = self._path(piece, piece + 1)
+        header = self._header(piece, path)
         room = self.policy.cap
         while start < end:
             size, stop = end - start, end
@@ -205,7 +200,7 @@ class _Splitter:
             word = max(text.rfind(" ", start + 1, stop), text.rfind("\n", start + 1, stop))
             if start < word and stop < end and text[start:word].strip() and is_edge(text, word):
                 stop = word
-            self._append_part(piece, start, stop, header)
+            self._append_part(piece, start, stop, header, path)
             start = stop
             behind = start + len(text[start:end]) - len(text[start:end].lstrip())
             if is_edge(text, start):
@@ -215,18 +210,19 @@ class _Splitter:
         body = self.text[start:stop].rstrip()
         return self.prices.block(header.text + body)
 
-    def _append_part(self, piece: int, start: int, stop: int, header: Header) -> None:
+    def _append_part(
+        self, piece: int, start: int, stop: int, header: Header, path: tuple[str, ...]
+    ) -> None:
         stop = start + len(self.text[start:stop].rstrip())
         if start < stop:
+            run = Run(piece, piece + 1, start, stop, header, "", "")
             block = self._block(header, start, stop)
-            chunk = self._dressed(piece, piece + 1, start, stop, header, "", "", (block, ()))
-            self.chunks.append(chunk)
+            self.chunks.append(self._dressed(run, path, (block, ())))
 
     # -- what a chunk says of itself --------------------------------------------------------
 
-    def _header(self, first: int, last: int) -> Header:
-        """The header of these pieces: it leaves out a heading that the text itself opens with."""
-        path = self._path(first, last)
+    def _header(self, first: int, path: tuple[str, ...]) -> Header:
+        """The header for a path: it leaves out a heading that the text itself opens with."""
         pieces = self.pieces
         if path and pieces.elements[pieces.element[first]].kind == "title":
             section = pieces.section(first)
@@ -295,6 +291,14 @@ class _Room:
             room = self.by_section[section] = max(1, self.limit - header.tokens)
         lead = pieces.lead.get(piece)
         return max(1, room - self._lead_cost(lead)) if lead else room
+
+    def of_all(self, pieces: list[int]) -> list[int]:
+        """The room at each of these pieces, ascending; asked once where one section holds all."""
+        row, leads = self.splitter.pieces, self.splitter.pieces.lead
+        first, last = (row.section_of[row.element[k]] for k in (pieces[0], pieces[-1]))
+        if first != last or leads:
+            return [self(piece) for piece in pieces]
+        return [self(pieces[0])] * len(pieces)
 
     def _lead_cost(self, lead: str) -> int:
         """A lead, and a closing fence as long as it may need one."""
