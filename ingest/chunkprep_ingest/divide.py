@@ -34,8 +34,7 @@ evaluation corpora (`make eval-split`) so that few references are cut at a high 
 _ATOMS = 10
 """A block is made of about so many atoms: finer ones cost time and move no edge far."""
 
-LEAST = 0.6
-LEAST_FINE = 0.3
+LEAST = 0.5
 STRADDLE = 0.05
 _NEVER = float("inf")
 _GAP_COST = [
@@ -214,12 +213,11 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
     hold, `strength` the gap at each edge. A block costs the square of the share of its room
     that it leaves empty, what its last gap costs, and STRADDLE where it reaches over the edge of
     an element to cut another one short. Dynamic programming over the last block (Knuth and
-    Plass, 1981, for lines of text). Blocks that leave more of their room empty than a better gap
-    can be worth are not tried: LEAST of it is filled, LEAST_FINE where words would be parted.
+    Plass, 1981, for lines of text). Blocks that fill less than LEAST of their room are not tried
+    where others are possible: no better gap is worth so much.
     """
     last = len(sizes) - 1
     share = [1.0 / room for room in rooms]
-    least = LEAST if min(strength[1:]) >= gaps.SENTENCE else LEAST_FINE
     total = [0.0] * (last + 1)
     back = [0] * (last + 1)
     low = high = strong = 0
@@ -227,7 +225,7 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
         size = sizes[j]
         while low < j - 1 and size - sizes[low] > rooms[low]:
             low += 1
-        while high < j - 1 and size - sizes[high + 1] >= rooms[high + 1] * least:
+        while high < j - 1 and size - sizes[high + 1] >= rooms[high + 1] * LEAST:
             high += 1
         if strength[j - 1] >= gaps.HEADING_LIKE_LINE and j > 1:
             strong = j - 1
