@@ -25,7 +25,7 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python  # not the one that happens to be on the PATH
 
 tests: $(READY)
 	$(BIN)/pytest
