@@ -54,7 +54,7 @@ class Figures:
     def row(self, name: str, cap: int) -> str:
         return (
             f"{name:<26}{cap:>5}{self.over:>7}{self.cut:>10.1%}{self.fill:>8.2f}"
-            f"{self.mean:>9.0f}{self.omega:>9.1%}"
+            f"{self.mean:>9.1f}{self.omega:>9.2%}"
         )
 
 

@@ -10,7 +10,7 @@ from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.sources import Listing, list_sources
-from chunkprep_ingest.tokens import tiktoken_counter
+from chunkprep_ingest.tokens import counter_for
 from chunkprep_store import Finding, Sources, Store
 
 Recount = Literal["all"] | int | None
@@ -32,7 +32,7 @@ def findings(
         now=now,
         checks=checks or None,
         recount=recount,
-        counters=tiktoken_counter if recount is not None else None,
+        counters=counter_for if recount is not None else None,
         sources=source_state(store, collection, list_sources(sources)) if sources else None,
         index_ids=None if index_ids is None else read_ids(index_ids),
     )

@@ -22,7 +22,7 @@ from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batches
 from chunkprep_flows.reading import READERS
-from chunkprep_flows.recipe import Recipe, choose_recipe
+from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile
 from chunkprep_flows.sync import withdraw_gone
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.sources import Listing, Unreadable
@@ -96,12 +96,7 @@ def started(settings: IngestSettings) -> Iterator[Run]:
         run_id = "dry-run"
         if not settings.dry_run:
             store.put_policy(recipe.policy)
-            store.put_profile(
-                profile.fingerprint,
-                profile.encoding,
-                profile.template.to_json(),
-                profile.ordinal_tokens or 0,
-            )
+            keep_profile(store, profile)
             store.set_primary(
                 settings.collection,
                 policy=recipe.policy.fingerprint,

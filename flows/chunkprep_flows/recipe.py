@@ -12,8 +12,8 @@ from chunkprep_ingest.template import TEMPLATES, Template
 
 if TYPE_CHECKING:
     from chunkprep_flows.ingest_settings import IngestSettings
+    from chunkprep_ingest.counting import Counter
     from chunkprep_ingest.profile import Profile
-    from chunkprep_ingest.tokens import TiktokenCounter
     from chunkprep_store import Store
 
 DEFAULT_ENCODING = "o200k_base"
@@ -28,11 +28,11 @@ class Recipe:
     encoding: str
     template: Template
 
-    def counter(self) -> TiktokenCounter:
+    def counter(self) -> Counter:
         """The tokenizer, made once per process."""
-        from chunkprep_ingest.tokens import tiktoken_counter
+        from chunkprep_ingest.tokens import counter_for
 
-        return tiktoken_counter(self.encoding)
+        return counter_for(self.encoding)
 
     def profile(self) -> Profile:
         """The profile; raises ProfileError or PolicyError where recipe and tokenizer clash."""
@@ -76,3 +76,15 @@ def named_template(name: str) -> Template:
         raise ProfileError(
             f"template {name!r} is neither one of {names} nor a file that can be read: {error}"
         ) from error
+
+
+def keep_profile(store: Store, profile: Profile) -> None:
+    """Store a profile, so that its blocks can be rendered and counted again."""
+    store.put_profile(
+        profile.fingerprint,
+        profile.encoding,
+        profile.template.to_json(),
+        profile.ordinal_tokens or 0,
+        exact=profile.exact,
+        margin=profile.margin,
+    )

@@ -9,25 +9,40 @@ from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed,
 from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.opened import now
 from chunkprep_flows.pipeline import Progress
-from chunkprep_flows.recipe import Recipe, recorded_recipe
+from chunkprep_flows.recipe import Recipe, keep_profile, recorded_recipe
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
+from chunkprep_ingest.template import Template
 from chunkprep_store import KnownDocument, Store
 
 
-def resplit_collection(store: Store, collection: str, cap: int, progress: Progress) -> IngestReport:
-    """A new version of each document that the cap splits otherwise; the cap becomes the
-    collection's own. Raises PolicyError for a cap that cannot work.
+def resplit_collection(
+    store: Store,
+    collection: str,
+    progress: Progress,
+    *,
+    cap: int | None = None,
+    template: Template | None = None,
+) -> IngestReport:
+    """A new version of each document that the cap splits, or the template dresses, otherwise;
+    both become the collection's own. Raises PolicyError for a cap that cannot work.
     """
     started = time.perf_counter()
     recipe = recorded_recipe(store, collection)
-    recipe = replace(recipe, policy=replace(recipe.policy, cap=cap, target=None, minimum=None))
-    recipe.profile()  # refuses a cap that header and delimiter would fill
+    if cap is not None:
+        recipe = replace(recipe, policy=replace(recipe.policy, cap=cap, target=None, minimum=None))
+    if template is not None:
+        recipe = replace(recipe, template=template)
+    profile = recipe.profile()  # refuses a cap that header and delimiter would fill
     store.put_policy(recipe.policy)
-    store.set_primary(collection, policy=recipe.policy.fingerprint, profile=None, now=now())
-    run_id = store.start_run(collection, now=now(), kind="resplit", settings={"cap": cap})
+    keep_profile(store, profile)
+    store.set_primary(
+        collection, policy=recipe.policy.fingerprint, profile=profile.fingerprint, now=now()
+    )
+    settings = {"cap": recipe.policy.cap, "template": recipe.template.name}
+    run_id = store.start_run(collection, now=now(), kind="resplit", settings=settings)
     bench = _Bench(store, collection, recipe, run_id)
     outcomes = bench.all(progress)
     report = summed(

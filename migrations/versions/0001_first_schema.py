@@ -72,6 +72,8 @@ def upgrade() -> None:
         sa.Column("encoding", sa.Text(), nullable=False),
         sa.Column("template", sa.Text(), nullable=False),
         sa.Column("ordinal_tokens", sa.Integer(), nullable=False),
+        sa.Column("exact", sa.Boolean(), nullable=False),
+        sa.Column("margin", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("fingerprint", name=op.f("pk_profiles")),
     )
     op.create_table(

@@ -20,10 +20,13 @@ from chunkprep_store import Lookup, Snapshot, Store, StoredProfile
 
 
 class Gathered(NamedTuple):
-    """The facts, the encoding that all prices are in, and the templates by profile."""
+    """The facts, the encoding that all prices are in and whether they add up to the token, and
+    the templates by profile.
+    """
 
     facts: Facts
     encoding: str
+    exact: bool
     templates: Mapping[str, Template]
 
 
@@ -39,7 +42,8 @@ def gather(store: Store, profiles: Profiles, request: PackRequest, at: Moment) -
     if request.pin_text:
         texts = _text_rows(request, profile, profiles)
         facts = replace(facts, pins=[*facts.pins, *texts])
-    return Gathered(price(facts, request, profiles, profile), profile.encoding, profiles.templates)
+    facts = price(facts, request, profiles, profile)
+    return Gathered(facts, profile.encoding, profile.exact, profiles.templates)
 
 
 def price(facts: Facts, options: PackOptions, profiles: Profiles, profile: StoredProfile) -> Facts:

@@ -24,12 +24,15 @@ LogMode = Literal["background", "sync", "off"]
 
 
 class Packed(NamedTuple):
-    """What packing decided, as values: the plan, its text, its encoding and its moment."""
+    """What packing decided, as values: the plan, its text, its encoding, its moment, and whether
+    prices in that encoding add up to the token.
+    """
 
     plan: Plan
     text: str
     encoding: str
     as_of: Moment
+    exact: bool = True
 
 
 class Packer:
@@ -79,12 +82,12 @@ class Packer:
     def pack_core(self, request: PackRequest) -> Packed:
         """Look up, decide and render, without a log entry and without a result's objects."""
         at = self._clock() if request.as_of is None else request.as_of
-        facts, encoding, templates = gather(self.store, self._profiles, request, at)
+        facts, encoding, exact, templates = gather(self.store, self._profiles, request, at)
         plan = decide(request, request.candidates, facts)
         text = render(
             plan.blocks(), templates, ordinals=request.ordinals, note=plan.note_tokens > 0
         )
-        return Packed(plan, text, encoding, at)
+        return Packed(plan, text, encoding, at, exact)
 
     def flush(self) -> None:
         """Wait until every pack so far is in the log."""
@@ -137,6 +140,7 @@ def to_result(packed: Packed, request_id: str, notices: list[str]) -> PackResult
         request_id=request_id,
         collection=plan.options.collection,
         encoding=packed.encoding,
+        exact=packed.exact,
         slot=plan.options.budget,
         used_tokens=plan.used_tokens,
         pinned_tokens=plan.pinned_tokens,

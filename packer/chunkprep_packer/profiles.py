@@ -18,7 +18,7 @@ class Profiles:
 
     def __init__(self, store: Store, counter_of: CounterOf | None = None) -> None:
         self._store = store
-        self.counter_of = counter_of or tiktoken
+        self.counter_of = counter_of or installed
         self._known: dict[str, StoredProfile] = {}
         self._notes: dict[str, int] = {}
         self.templates: dict[str, Template] = {}
@@ -48,8 +48,8 @@ class Profiles:
         return self._notes[encoding]
 
 
-def tiktoken(encoding: str) -> Counter:
-    """The tiktoken counter of an encoding, loaded only when a text must be counted."""
-    from chunkprep_ingest.tokens import tiktoken_counter
+def installed(encoding: str) -> Counter:
+    """The counter of an encoding, loaded only when a text must be counted."""
+    from chunkprep_ingest.tokens import counter_for
 
-    return tiktoken_counter(encoding)
+    return counter_for(encoding)

@@ -102,13 +102,16 @@ class PackLog:
 
 
 class PackResult(BaseModel):
-    """A packed context. `text` costs exactly `used_tokens` in `encoding`."""
+    """A packed context. `text` costs `used_tokens` in `encoding`: exactly, or at most that where
+    the encoding's counts do not add up (`exact` is false).
+    """
 
     model_config = ConfigDict(frozen=True)
 
     request_id: str
     collection: str
     encoding: str
+    exact: bool = True
     slot: int
     used_tokens: int
     pinned_tokens: int

@@ -17,12 +17,16 @@ from chunkprep_store.tables import collections, policies, profiles
 
 @dataclass(frozen=True, slots=True)
 class StoredProfile:
-    """What the packer needs of a profile: `ordinal_tokens` is the cost of a number in a header."""
+    """What the packer needs of a profile: `ordinal_tokens` is the cost of a number in a header,
+    `exact` says that prices add up to the token, `margin` is part of each price where they do not.
+    """
 
     fingerprint: str
     encoding: str
     template: Template
     ordinal_tokens: int
+    exact: bool = True
+    margin: int = 0
 
 
 def insert_if_absent(
@@ -87,6 +91,8 @@ def put_profile(
     encoding: str,
     template_json: str,
     ordinal_tokens: int,
+    exact: bool = True,
+    margin: int = 0,
 ) -> None:
     """Keep a profile; nothing happens when it is there."""
     row: dict[str, object] = {
@@ -94,6 +100,8 @@ def put_profile(
         "encoding": encoding,
         "template": template_json,
         "ordinal_tokens": ordinal_tokens,
+        "exact": exact,
+        "margin": margin,
     }
     insert_if_absent(connection, profiles, row)
 
@@ -106,7 +114,12 @@ def get_profile(connection: sa.Connection, fingerprint: str) -> StoredProfile:
     if row is None:
         raise NotFoundError(f"profile {fingerprint} is not in this store; ingest once more")
     return StoredProfile(
-        row.fingerprint, row.encoding, Template.from_json(row.template), row.ordinal_tokens
+        row.fingerprint,
+        row.encoding,
+        Template.from_json(row.template),
+        row.ordinal_tokens,
+        row.exact,
+        row.margin,
     )
 
 

@@ -114,11 +114,20 @@ class Opened:
             return get_profile(connection, profile_fingerprint)
 
     def put_profile(
-        self, profile_fingerprint: str, encoding: str, template_json: str, ordinal_tokens: int
+        self,
+        profile_fingerprint: str,
+        encoding: str,
+        template_json: str,
+        ordinal_tokens: int,
+        *,
+        exact: bool = True,
+        margin: int = 0,
     ) -> None:
         """Keep a profile, so that blocks can be rendered; `ordinal_tokens` is a number's cost."""
         self.database.retry(
-            lambda c: put_profile(c, profile_fingerprint, encoding, template_json, ordinal_tokens)
+            lambda c: put_profile(
+                c, profile_fingerprint, encoding, template_json, ordinal_tokens, exact, margin
+            )
         )
 
     def policy(self, fingerprint: str) -> Policy | None:

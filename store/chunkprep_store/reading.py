@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -170,7 +170,7 @@ class Reading(Opened):
         """Entries of the change feed after the cursor `since`, at most `limit`, in commit order."""
         return self._read(collection, lambda c, n: changes.read_changes(c, n, since, limit))
 
-    def unpriced(self, collection: str, encoding: str) -> Iterator[ChunkRow]:
+    def unpriced(self, collection: str, encoding: str) -> Generator[ChunkRow]:
         """Chunks that have no price in an encoding yet; memory stays flat. On SQLite, write
         between batches: read some, close the iterator, `put_prices`, and go on.
         """

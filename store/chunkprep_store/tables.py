@@ -45,6 +45,8 @@ profiles = sa.Table(
     _text("encoding"),
     _text("template"),
     sa.Column("ordinal_tokens", sa.Integer, nullable=False),
+    sa.Column("exact", sa.Boolean, nullable=False),
+    sa.Column("margin", sa.Integer, nullable=False),
 )
 
 policies = sa.Table(

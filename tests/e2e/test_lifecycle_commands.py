@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.e2e.conftest import Cli
 
+from chunkprep_ingest.tokens import tiktoken_counter
+
 
 @pytest.fixture
 def two(cli: Cli) -> Cli:
@@ -191,6 +193,29 @@ def test_resplit_makes_smaller_chunks_without_the_files(two: Cli) -> None:
     assert report["failed"] == 0
     assert max(c["block_tokens"] for c in two.lines("chunks", "a.md")) <= 60
     assert two.lines("audit") == []
+
+
+def test_recount_prices_stored_chunks_in_a_further_encoding(two: Cli) -> None:
+    ids = [c["chunk_id"] for c in two.lines("chunks", "a.md")]
+    assert two.json("recount", "--encoding", "cl100k_base")["chunks"] == 2
+    assert two.json("recount", "--encoding", "cl100k_base")["chunks"] == 0
+    assert [c["chunk_id"] for c in two.lines("chunks", "a.md")] == ids
+    candidates = "\n".join(json.dumps({"chunk_id": i, "score": 1.0}) for i in ids)
+    (two.folder / "found.jsonl").write_text(candidates)
+    packed = two.json(
+        "pack", "--budget", 500, "--candidates", "found.jsonl", "--encoding", "cl100k_base"
+    )
+    assert packed["exact"] is True
+    assert packed["used_tokens"] == tiktoken_counter("cl100k_base").count(packed["text"])
+    assert two.lines("audit", "--recount", "all") == []
+    assert "p51k" in two("recount", "--encoding", "p51k", code=2).stderr
+
+
+def test_recount_with_another_template_splits_again(two: Cli) -> None:
+    report = two.json("recount", "--template", "xml")
+    assert report["updated"] == 2
+    assert two.lines("chunks", "a.md")[0]["header"].startswith("<source title=")
+    assert "give either" in two("recount", code=2).stderr
 
 
 def test_the_schema_commands_tell_and_upgrade(cli: Cli) -> None:

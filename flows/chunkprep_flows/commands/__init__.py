@@ -13,6 +13,7 @@ from chunkprep_flows.commands.ingest import ingest
 from chunkprep_flows.commands.lifecycle import erase, restore, set_values, supersede, withdraw
 from chunkprep_flows.commands.pack import pack, search, slot
 from chunkprep_flows.commands.prune import prune
+from chunkprep_flows.commands.recount import recount
 from chunkprep_flows.commands.replay import replay
 from chunkprep_flows.commands.resplit import resplit
 from chunkprep_flows.commands.schedule import schedule
@@ -35,6 +36,7 @@ COMMANDS: tuple[click.Command, ...] = (
     audit,
     impact,
     changes,
+    recount,
     resplit,
     failures,
     replay,

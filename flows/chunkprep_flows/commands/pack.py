@@ -229,9 +229,9 @@ def slot(encoding: str, as_json: bool, **given: Any) -> None:
     terms: dict[str, Any] = {**given, **{name: _term(given[name]) for name in named}}
     terms["history"] = [_term(message) for message in given["history"]]
     if any(isinstance(part, str) for part in [*terms["history"], *(terms[n] for n in named)]):
-        from chunkprep_ingest.tokens import tiktoken_counter
+        from chunkprep_ingest.tokens import counter_for
 
-        terms["counter"] = tiktoken_counter(encoding)
+        terms["counter"] = counter_for(encoding)
     found = slot_terms(**terms)
     if as_json:
         print_json({**found._asdict(), "slot": found.slot})

@@ -24,7 +24,7 @@ def resplit(ctx: click.Context, /, cap: int, store: str, collection: str, as_jso
     from chunkprep_flows.resplitting import resplit_collection
 
     with opened(store) as target, graceful_stop(), shown_progress() as progress:
-        report: Any = resplit_collection(target, collection, cap, progress)
+        report: Any = resplit_collection(target, collection, progress, cap=cap)
     if as_json:
         print_json(report)
     else:

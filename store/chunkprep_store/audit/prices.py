@@ -102,12 +102,13 @@ class Recount:
         profile = self._profile(price.profile)
         count = self._counters(profile.encoding).count
         template = profile.template
-        fresh = count(price.header + text + template.delimiter)
+        fresh = count(price.header + text + template.delimiter) + profile.margin
         if fresh != price.block_tokens:
             return f"the block costs {fresh} {profile.encoding} tokens, not {price.block_tokens}"
         found: list[list[Any]] = orjson.loads(price.boundaries)
         for offset, _, tokens in found:
-            fresh = count(price.header + template.cut(text, offset) + template.delimiter)
+            cut = price.header + template.cut(text, offset) + template.delimiter
+            fresh = count(cut) + profile.margin
             if fresh != tokens:
                 return f"cut at {offset} it costs {fresh} {profile.encoding} tokens, not {tokens}"
         return None
