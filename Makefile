@@ -26,7 +26,7 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python  # not the one that happens to be on the PATH
 
 tests: $(READY)
 	$(BIN)/pytest
