@@ -16,6 +16,7 @@ from chunkprep_ingest import gaps
 Cut = tuple[int, int]
 """(offset, strength)."""
 
+_LINE_END = re.compile(r"\n(?=[ \t]*\S)")
 _WHITE = re.compile(r"\s")
 _NOT_WHITE = re.compile(r"\S")
 _CLUSTER = regex.compile(r"\X")
@@ -49,9 +50,9 @@ def word_cuts(text: str, start: int, end: int, size: int, fits: Callable[[str], 
 def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
     """The first good cut at least `size` characters behind `at`."""
     near = min(end, at + 4 * size)
-    line = text.find("\n", at + size - 1, near)
-    if 0 <= line < end - 1 and not text[line + 1].isspace():
-        return line + 1, gaps.LINE
+    line = _LINE_END.search(text, at + size - 1, near)
+    if line is not None:
+        return line.end(), gaps.LINE
     found = _WHITE.search(text, at + size, end)
     if found is None:
         return None
