@@ -15,6 +15,8 @@ from chunkprep_ingest import gaps
 
 Cut = tuple[int, int]
 """(offset, strength)."""
+Cost = Callable[[int, int], int]
+"""Tokens of the run between two offsets."""
 
 _LINE_END = re.compile(r"\n(?=[ \t]*\S)")
 _WHITE = re.compile(r"\s")
@@ -22,14 +24,17 @@ _NOT_WHITE = re.compile(r"\S")
 _CLUSTER = regex.compile(r"\X")
 _LONGEST_WHITE = 500  # a longer run of white space is parted from the words around it
 _WHITE_PART = 1000  # and given to the tokenizer in parts: tiktoken panics on a million spaces
+_RATE = 1.3  # characters a token that an unbroken run is first thought to have (base64 has 1.35)
+_WIDE_RATE = 0.6  # and one beyond ASCII
+_SAFE = 0.93  # of the room is what a part aims for
 _FIRST_MARK = "\u0300"  # no character below it joins the one before or behind it
 _LAST_ASCII = "\x7f"
 _LONGEST_CLUSTER = 128  # characters looked at to find where a grapheme cluster ends
 
 
-def word_cuts(text: str, start: int, end: int, size: int, fits: Callable[[str], bool]) -> list[Cut]:
+def word_cuts(text: str, start: int, end: int, size: int, room: int, cost: Cost) -> list[Cut]:
     """Cuts about every `size` characters: behind a line break where one is near, else between
-    words, else inside a word that does not fit by itself.
+    words, else inside a word that does not fit `room` tokens by itself.
     """
     cuts: list[Cut] = []
     at = start
@@ -38,12 +43,12 @@ def word_cuts(text: str, start: int, end: int, size: int, fits: Callable[[str], 
         if cut is None:
             break
         if cut[0] - at > 4 * size:
-            cuts.extend(_inside(text, at, cut[0], fits))
+            cuts.extend(_inside(text, at, cut[0], room, cost))
         if is_edge(text, cut[0]):
             cuts.append(cut)
         at = cut[0]
     if end - at > 4 * size:
-        cuts.extend(_inside(text, at, end, fits))
+        cuts.extend(_inside(text, at, end, room, cost))
     return cuts
 
 
@@ -78,7 +83,7 @@ def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
     return cut, gaps.WORD
 
 
-def _inside(text: str, start: int, end: int, fits: Callable[[str], bool]) -> Iterator[Cut]:
+def _inside(text: str, start: int, end: int, room: int, cost: Cost) -> Iterator[Cut]:
     """Cuts inside one unbroken run (and the white space before it): as few parts as fit."""
     visible = _NOT_WHITE.search(text, start, end)
     at = visible.start() if visible else end
@@ -91,28 +96,31 @@ def _inside(text: str, start: int, end: int, fits: Callable[[str], bool]) -> Ite
             yield at, gaps.INSIDE_WORD
     else:
         at = start
-    size = 0
-    while at < end:
-        at, size = _largest_part(text, at, end, size, fits)
-        if at < end:
-            yield at, gaps.INSIDE_WORD
+    for part in _even_parts(text, at, end, room, cost):
+        yield part, gaps.INSIDE_WORD
 
 
-def _largest_part(
-    text: str, at: int, end: int, size: int, fits: Callable[[str], bool]
-) -> tuple[int, int]:
-    """The end of a part from `at` that fits, near the largest, and its length; at least one
-    cluster. `size` is the length that fitted last, 0 for none.
+def _even_parts(text: str, at: int, end: int, room: int, cost: Cost) -> Iterator[int]:
+    """Where a run is parted into as few even parts as fit `room` tokens, or single clusters.
+
+    The parts so far say how large the next one may be, so that most are counted once.
     """
-    size = min(size + size // 8 or 1024, end - at)
-    while True:
-        part = cluster_edge(text, at, at + size, end)
-        if part - at <= 1 or fits(text[at:part]):
-            return part, part - at
-        smaller = (part - at) * 3 // 4
-        if smaller < 1 or cluster_edge(text, at, at + smaller, end) == part:
-            return part, part - at
-        size = smaller
+    size = int(room * (_RATE if text[at:end].isascii() else _WIDE_RATE))
+    grown = False
+    while at < end:
+        even = -(-(end - at) // -(-(end - at) // max(1, size)))
+        stop = cluster_edge(text, at, at + even, end)
+        tokens = cost(at, stop)
+        size = int((stop - at) * room * _SAFE / max(1, tokens))
+        if tokens > room and cluster_edge(text, at, at + max(1, size), end) < stop:
+            continue
+        if tokens < room // 2 and stop < end and not grown:
+            grown = True
+            continue
+        grown = False
+        at = stop
+        if at < end:
+            yield at
 
 
 def is_edge(text: str, at: int) -> bool:

@@ -10,7 +10,7 @@ afresh.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from chunkprep_ingest import gaps
@@ -18,6 +18,7 @@ from chunkprep_ingest.counting import Counter, is_seam, seam_before
 from chunkprep_ingest.pieces import Pieces
 
 _NEAR = 64  # characters back in which a seam is looked for
+_UNKNOWN = -1, 0
 _VISIBLE = frozenset(chr(c) for c in range(0x21, 0x7F)) - {"/"}
 
 
@@ -70,8 +71,13 @@ def _costs(
     known = pieces.known
     if not known:
         return counter.counts(texts)
-    at = [k for k, start in enumerate(pieces.start) if start not in known or k in seam_of]
-    costs = [known.get(start, 0) for start in pieces.start]
+    costs, at = [0] * len(texts), []
+    for k, (start, end) in enumerate(pairwise([*pieces.start, pieces.end])):
+        stop, cost = known.get(start, _UNKNOWN)
+        if stop == end and k not in seam_of:
+            costs[k] = cost
+        else:
+            at.append(k)
     for k, cost in zip(at, counter.counts([texts[k] for k in at]), strict=True):
         costs[k] = cost
     return costs

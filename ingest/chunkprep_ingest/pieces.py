@@ -41,7 +41,7 @@ class Pieces:
     `strength[k]` and `kind[k]` are of the gap before piece k (kind None: no boundary there).
     `lead[k]` is repeated in front of a chunk that starts at piece k (a table's header, a code
     fence), `trail[k]` closes a chunk that ends before piece k. `known` holds counts that were
-    needed on the way, by the piece's start.
+    needed on the way, by their start: where they end, and the tokens.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Pieces:
     """The section of each element."""
     lead: dict[int, str]
     trail: dict[int, str]
-    known: dict[int, int]
+    known: dict[int, tuple[int, int]]
 
     def __len__(self) -> int:
         return len(self.start)
@@ -92,7 +92,7 @@ class _Builder:
         self.section_of: list[int] = []
         self.lead: dict[int, str] = {}
         self.trail: dict[int, str] = {}
-        self.known: dict[int, int] = {}
+        self.known: dict[int, tuple[int, int]] = {}
         # A token is at least one byte: a text of `room` ASCII characters always fits.
         self.ascii = text.isascii()
         self.surely_fits = room if self.ascii else max(1, room // 2)
@@ -160,8 +160,12 @@ class _Builder:
         path = tuple(name for _, name in self.path if name)
         self.sections.append(Section(path, len(self.rows)))
 
-    def _fits(self, text: str) -> bool:
-        return self.count(text) <= self.room
+    def _cost(self, start: int, end: int) -> int:
+        """Tokens of a run, kept for the piece that it may become."""
+        stop = self.reach if end == self.elements[self.rows[-1][3]].end else end
+        cost = self.count(self.text[start:stop])
+        self.known[start] = stop, cost
+        return cost
 
     def _fits_whole(self, start: int, end: int) -> bool:
         """Whether a run that may be too long for a block fits one; remembers its count."""
@@ -169,12 +173,7 @@ class _Builder:
             return True
         if end - start > self.likely_fits or start != self.rows[-1][0]:
             return False
-        reach = self.reach if end == self.elements[self.rows[-1][3]].end else end
-        cost = self.count(self.text[start:reach])
-        if cost > self.room:
-            return False
-        self.known[start] = cost
-        return True
+        return self._cost(start, end) <= self.room
 
     def _prose(self, index: int, element: Element) -> None:
         """Sentences, and fine pieces of those that do not fit."""
@@ -199,8 +198,6 @@ class _Builder:
                 self._fine(index, start, cut)
             if ascii_only or is_edge(text, cut):
                 rows.append((cut, strength, "sentence", index))
-            else:
-                self.known.pop(rows[-1][0], None)  # the piece goes on
             start = cut
         if long and end - start > self.surely_fits:
             self._fine(index, start, end)
@@ -213,7 +210,7 @@ class _Builder:
     def _fine(self, index: int, start: int, end: int) -> None:
         """Fine pieces of a run that does not fit a block."""
         if not self._fits_whole(start, end):
-            for cut, strength in word_cuts(self.text, start, end, self.fine, self._fits):
+            for cut, strength in word_cuts(self.text, start, end, self.fine, self.room, self._cost):
                 self.rows.append((cut, strength, None, index))
 
     def _table(self, index: int, table: Element) -> None:

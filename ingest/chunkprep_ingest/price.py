@@ -148,6 +148,8 @@ class Prices:
         closing = run.trail + self.delimiter
         if joiner and closing.startswith(joiner) and follows_line(closing, len(joiner)):
             word = ""  # the same line breaks as in the document: nothing changes before them
+        elif not joiner and closing[0] == "\n" and text[end - 1].isalnum():
+            word = ""  # no token holds a letter or digit and the line break behind it
         else:
             at = seam_before(text, end, run.start)
             if at == run.start:
