@@ -55,9 +55,9 @@ def word_cuts(text: str, start: int, end: int, size: int, room: int, cost: Cost)
 def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
     """The first good cut at least `size` characters behind `at`."""
     near = min(end, at + 4 * size)
-    line = _LINE_END.search(text, at + size - 1, near)
-    if line is not None:
-        return line.end(), gaps.LINE
+    broken = _LINE_END.search(text, at + size - 1, near)
+    if broken is not None:
+        return broken.end(), gaps.LINE
     found = _WHITE.search(text, at + size, end)
     if found is None:
         return None
