@@ -21,6 +21,7 @@ from chunkprep_ingest.sentences import sentence_ends
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^\n]*\n")
 _SEPARATOR_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-*:?[ \t]*)*$")
 _HEADING_LENGTH = 80  # characters of a line that may be a heading in plain text
+_LAST_ASCII = "\x7f"
 _LINE_ENDS = frozenset(".!?,;\u3002\uff01\uff1f") | {""}
 _FINE_PARTS = 3  # a block that is filled with fine pieces gets at least this many
 
@@ -160,27 +161,35 @@ class _Builder:
         start, end = element.start, element.end
         long = not self._fits(start, end)
         ends, at = self.ends, self.next_end
-        text, rows, ascii_only = self.text, self.rows, self.ascii
-        while ends[at] < end:
-            cut = ends[at]
+        text, rows = self.text, self.rows
+        running, room = self.running, self.room
+        while (cut := ends[at]) < end:
             at += 1
             strength = gaps.SENTENCE
-            if text[cut] != " " or text[cut + 1] in " \n":
-                behind = cut
-                while behind < end and text[behind].isspace():
-                    behind += 1
-                line = text.rfind("\n", cut, behind)
-                if line >= 0:
-                    cut, strength = line + 1, gaps.SENTENCE_AT_LINE_END
-                    if self._is_heading_like(cut, end):
-                        strength = gaps.HEADING_LIKE_LINE
-            if long:
+            if text[cut] != " " or not " " < text[cut + 1] < _LAST_ASCII:
+                cut, strength = self._sentence_gap(cut, end)
+                if cut < 0:
+                    continue
+            if long and running[cut] - running[start] > room:
                 self._fine(index, start, cut)
-            if ascii_only or is_edge(text, cut):
-                rows.append((cut, strength, "sentence", index))
+            rows.append((cut, strength, "sentence", index))
             start = cut
         if long:
             self._fine(index, start, end)
+
+    def _sentence_gap(self, cut: int, end: int) -> tuple[int, int]:
+        """Where exactly to part behind a sentence that ends at `cut`, and how strong that gap is;
+        -1 where it would tear a grapheme cluster.
+        """
+        text = self.text
+        behind = cut
+        while behind < end and text[behind].isspace():
+            behind += 1
+        line = text.rfind("\n", cut, behind)
+        if line < 0:
+            return (cut if is_edge(text, cut) else -1), gaps.SENTENCE
+        heading = self._is_heading_like(line + 1, end)
+        return line + 1, gaps.HEADING_LIKE_LINE if heading else gaps.SENTENCE_AT_LINE_END
 
     def _is_heading_like(self, start: int, end: int) -> bool:
         """Whether the line at `start` is short, stands before another, and ends no sentence."""
