@@ -11,11 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chunkprep_ingest import gaps
+from chunkprep_ingest.counting import follows_line
 from chunkprep_ingest.finecuts import is_edge, word_cuts
 from chunkprep_ingest.headings import heading_name
 from chunkprep_ingest.model import BoundaryKind, Element
+from chunkprep_ingest.records import Rendered
 from chunkprep_ingest.sentences import sentence_ends
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^\n]*\n")
@@ -66,25 +69,20 @@ class Pieces:
         return self.sections[self.section_of[self.element[piece]]]
 
 
-def make_pieces(
-    text: str, elements: tuple[Element, ...], room: int, count: Callable[[str], int]
-) -> Pieces:
+def make_pieces(rendered: Rendered, room: int, count: Callable[[str], int]) -> Pieces:
     """The pieces of a document for blocks that leave at least `room` tokens to the text."""
-    return _Builder(text, elements, room, count).build()
+    return _Builder(rendered, room, count).build()
 
 
 class _Builder:
     """Walks the elements once and appends their pieces."""
 
-    def __init__(
-        self,
-        text: str,
-        elements: tuple[Element, ...],
-        room: int,
-        count: Callable[[str], int],
-    ) -> None:
-        self.text = text
-        self.elements = elements
+    def __init__(self, rendered: Rendered, room: int, count: Callable[[str], int]) -> None:
+        self.text = text = rendered.text
+        self.elements = rendered.elements
+        self.records = {start for start, _ in rendered.records}
+        self.heads = rendered.heads
+        self.labels = dict(rendered.additions)
         self.room = room
         self.count = count
         self.rows: list[tuple[int, int, BoundaryKind | None, int]] = []
@@ -92,7 +90,7 @@ class _Builder:
         self.section_of: list[int] = []
         self.lead: dict[int, str] = {}
         self.trail: dict[int, str] = {}
-        self.known: dict[int, tuple[int, int]] = {}
+        self.known = rendered.known
         # A token is at least one byte: a text of `room` ASCII characters always fits.
         self.ascii = text.isascii()
         self.surely_fits = room if self.ascii else max(1, room // 2)
@@ -122,11 +120,16 @@ class _Builder:
                 self._open_section(element)
             section_of.append(len(self.sections) - 1)
             before = element
-            if gap[0] != gaps.JOINED or end - held > surely_fits or kind == "title":
+            if start in self.heads:
+                gap = gaps.JOINED, None
+            joined = gap[0] == gaps.JOINED and kind != "title" and start not in self.heads
+            if not joined or end - held > surely_fits:
                 held = start
                 rows.append((start, *gap, index))
             self.reach = starts[index + 1]
-            if kind == "table":
+            if start in self.records:
+                self._record(index, element)
+            elif kind == "table":
                 self._table(index, element)
             elif kind == "code":
                 self._code(index, element)
@@ -163,9 +166,10 @@ class _Builder:
     def _cost(self, start: int, end: int) -> int:
         """Tokens of a run, kept for the piece that it may become."""
         stop = self.reach if end == self.elements[self.rows[-1][3]].end else end
-        cost = self.count(self.text[start:stop])
-        self.known[start] = stop, cost
-        return cost
+        known = self.known.get(start)
+        if known is None or known[0] != stop:
+            known = self.known[start] = stop, self.count(self.text[start:stop])
+        return known[1]
 
     def _fits_whole(self, start: int, end: int) -> bool:
         """Whether a run that may be too long for a block fits one; remembers its count."""
@@ -228,6 +232,27 @@ class _Builder:
                 self.rows.append((start, gaps.JOINED, None, index))
             if not self._fits_whole(start, end):
                 self._row(index, start, end)
+
+    def _record(self, index: int, record: Element) -> None:
+        """Lines "column: value"; a part of a record repeats the first line, and the name of the
+        column that it goes on with.
+        """
+        lines = [*self._lines(record), record.end]
+        key = self.text[lines[0] : lines[1]].rstrip("\n") + "\n"
+        if not follows_line(key, 0) or len(key) > self.surely_fits // _FINE_PARTS:
+            key = ""
+        for line, (start, end) in enumerate(pairwise(lines)):
+            if line:
+                if key:
+                    self.lead[len(self.rows)] = key
+                self.rows.append((start, gaps.CELL, None, index))
+            if not self._fits_whole(start, end):
+                first, value = len(self.rows), start + self.labels[start]
+                self._fine(index, value, end)
+                name = self.text[start : value - 1] + "\n"
+                lead = (key if line else "") + name
+                if follows_line(lead, 0):
+                    self.lead.update(dict.fromkeys(range(first, len(self.rows)), lead))
 
     def _is_separator(self, start: int, end: int) -> bool:
         return bool(_SEPARATOR_ROW.match(self.text[start:end].rstrip("\n")))

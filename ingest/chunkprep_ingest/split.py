@@ -29,6 +29,7 @@ from chunkprep_ingest.pieces import make_pieces
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.price import Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
+from chunkprep_ingest.records import render_records
 from chunkprep_ingest.template import neutralise, restore
 
 HEADER_WARNING = "table_header: "
@@ -81,14 +82,20 @@ class _Splitter:
         self.profile = profile
         self.counter = counter
         self.policy = policy
-        self.text, self.substitutions = neutralise(profile.template, parsed.text)
         share = int(policy.cap * policy.header_share)
         self.headers = Headers(
             self.template, counter, title, max(share, profile.shortest_header_tokens)
         )
         spent = self.headers.limit + profile.delimiter_tokens + _SLACK
         self.least_room = max(1, policy.cap - spent)
-        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, counter.count)
+        rendered = render_records(
+            parsed.text, parsed.elements, self.least_room, self.headers.limit, counter.count
+        )
+        self.text, self.substitutions = neutralise(profile.template, rendered.text)
+        if self.substitutions:
+            rendered = rendered._replace(text=self.text, known={})
+        self.rendered = rendered
+        self.pieces = make_pieces(rendered, self.least_room, counter.count)
         self.measured = measure(self.pieces, counter, profile.seams)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
         self.ascii = self.text.isascii()
@@ -191,12 +198,14 @@ class _Splitter:
         kind = self._kind(first, last, start, end)
         substitutions = self._substituted(start, end, len(lead))
         additions = [Span(0, len(lead))] if lead else []
+        additions += [Span(s.offset + len(lead), s.length) for s in self.rendered.added(start, end)]
         if trail:
             additions.append(Span(len(text) - len(trail), len(trail)))
+        place = self.rendered.in_document(start, end)
         return Chunk(
             ordinal=len(self.chunks),
-            start=start,
-            end=end,
+            start=place[0],
+            end=place[1],
             text=text,
             header=header.text,
             heading_path=self._path(first, last),
@@ -210,6 +219,7 @@ class _Splitter:
             content_hash=text_hash(restore(text, substitutions)),
             additions=tuple(additions),
             substitutions=substitutions,
+            rendering="records" if self.rendered.has_record(start, end) else "verbatim",
         )
 
     def _part(self, piece: int, start: int, end: int) -> None:
@@ -227,7 +237,8 @@ class _Splitter:
                 if shorter == stop or not size:
                     raise IndivisibleError(
                         "indivisible",
-                        f"{text[start:stop][:20]!r} at character {start} costs "
+                        f"{text[start:stop][:20]!r} at character "
+                        f"{self.rendered.in_document(start, stop)[0]} costs "
                         f"{self._block(header, start, stop)} tokens as a block; the cap is {room}",
                     )
                 stop = shorter

@@ -130,7 +130,8 @@ def test_a_heading_without_spaces_is_shortened_and_not_dropped(encoding: str) ->
 
 
 def wide_header_table(encoding: str) -> str:
-    names = letters(11, 150)
+    words = letters(11, 200)
+    names = [" ".join(words[at : at + 10]) for at in range(0, 200, 10)]
     rows = [" | ".join([f"r{row}"] + ["1"] * (len(names) - 1)) for row in range(40)]
     header = f"| {' | '.join(names)} |\n|{' --- |' * len(names)}"
     assert tiktoken_counter(encoding).count(header) > 500
