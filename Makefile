@@ -4,8 +4,9 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
 
-.PHONY: help demo test setup lint types tests torture samples clean
+.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack fuzz samples clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -25,13 +26,25 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python  # not the one that happens to be on the PATH
 
 tests: $(READY)
 	$(BIN)/pytest
 
 torture: $(READY) ## kill, crowd and audit the store on both databases; prints what held
 	$(BIN)/python benchmarks/torture.py
+
+bench-split: $(PEERS) ## time splitting and pricing beside a bare pass and the public splitters
+	$(BIN)/python benchmarks/bench_split.py
+
+eval-split: $(PEERS) ## measure how well splitters keep answers whole
+	$(BIN)/python benchmarks/eval_split.py
+
+bench-pack: $(READY) ## time packing beside the bare driver's lookup, on both databases
+	$(BIN)/python benchmarks/bench_pack.py
+
+fuzz: $(READY) ## split 2,000 nasty documents at four caps in two encodings; prints what broke
+	$(BIN)/python benchmarks/fuzz_split.py
 
 samples: $(READY) ## make the binary sample documents again
 	$(BIN)/python benchmarks/make_samples.py samples
@@ -50,3 +63,8 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
+
+$(PEERS): $(READY) benchmarks/requirements.lock
+	@echo "installing the public splitters that ours is measured beside" >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
+	@touch $(PEERS)

@@ -1,6 +1,6 @@
 """The public splitters that ours is measured beside, each on its own defaults.
 
-`pip install -r benchmarks/requirements.txt` brings them; one that is missing is left out and named.
+`make bench-split` installs what benchmarks/requirements.lock pins; one that is missing is named.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     Executor,
@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from chunkprep_flows.batch import BatchOrder, run_batch
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import graceful_stop, ignore_interrupt, stop_asked
+from chunkprep_flows.interrupt import follow, graceful_stop, passed_on, stop_asked
 from chunkprep_flows.pipeline import Progress, RunBatches, ingest
 from chunkprep_flows.plan import Work
 from chunkprep_ingest.errors import RequestError
@@ -41,11 +41,12 @@ def runner_for(settings: IngestSettings) -> RunBatches:
 
     def in_processes(
         order: BatchOrder, work: Sequence[tuple[Work, ...]]
-    ) -> Iterable[list[DocumentOutcome]]:
-        pool = ProcessPoolExecutor(
-            settings.workers, mp_context=get_context("spawn"), initializer=ignore_interrupt
-        )
-        return run_in(pool, settings, order, work)
+    ) -> Iterator[list[DocumentOutcome]]:
+        with passed_on() as stop:
+            pool = ProcessPoolExecutor(
+                settings.workers, get_context("spawn"), initializer=follow, initargs=(stop,)
+            )
+            yield from run_in(pool, settings, order, work)
 
     return in_processes
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from multiprocessing.synchronize import Event
 from typing import Any
 
 from prefect import flow, get_run_logger, task
@@ -19,7 +20,7 @@ from prefect.utilities.annotations import quote
 from chunkprep_flows.batch import BatchOrder, run_batch
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import graceful_stop, ignore_interrupt, stop_asked
+from chunkprep_flows.interrupt import follow, graceful_stop, passed_on, stop_asked
 from chunkprep_flows.pipeline import RunBatches, ingest
 from chunkprep_flows.plan import Work
 from chunkprep_flows.progress import listener
@@ -59,7 +60,7 @@ def batches_as_tasks(settings: IngestSettings) -> RunBatches:
 
     def run(order: BatchOrder, work: Sequence[tuple[Work, ...]]) -> Iterator[list[DocumentOutcome]]:
         pending: deque[PrefectFuture[Any]] = deque()
-        with task_runner(settings) as runner:
+        with passed_on() as stop, task_runner(settings, stop) as runner:
             for batch in work:
                 if stop_asked():
                     break
@@ -73,12 +74,14 @@ def batches_as_tasks(settings: IngestSettings) -> RunBatches:
     return run
 
 
-def task_runner(settings: IngestSettings) -> TaskRunner[Any]:
-    """Prefect's task runner of the settings' kind and size."""
+def task_runner(settings: IngestSettings, stop: Event) -> TaskRunner[Any]:
+    """Prefect's task runner of the settings' kind and size; its processes follow `stop`."""
     if settings.runner == "thread":
         return ThreadPoolTaskRunner(max_workers=settings.workers)
     if settings.runner == "process":
-        return ProcessPoolTaskRunner(max_workers=settings.workers, initializer=ignore_interrupt)
+        return ProcessPoolTaskRunner(
+            max_workers=settings.workers, initializer=follow, initargs=(stop,)
+        )
     from prefect_dask.task_runners import DaskTaskRunner
 
     if settings.dask_address is not None:

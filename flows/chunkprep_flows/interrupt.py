@@ -6,17 +6,25 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from types import FrameType
 
 from chunkprep_flows.console import talk
+
+WATCH_SECONDS = 0.1
 
 _asked = threading.Event()
 """Set once this process was asked to stop: signals are a process-wide matter."""
 
 
+_parent: list[Event] = []
+"""In a worker process: what its parent sets when that was asked to stop."""
+
+
 def stop_asked() -> bool:
-    """Whether somebody asked this process to stop."""
-    return _asked.is_set()
+    """Whether somebody asked this process, or the one it works for, to stop."""
+    return _asked.is_set() or any(event.is_set() for event in _parent)
 
 
 @contextmanager
@@ -40,9 +48,31 @@ def graceful_stop() -> Iterator[None]:
         _asked.clear()
 
 
-def ignore_interrupt() -> None:
-    """For worker processes: Ctrl-C is the parent's to handle, which sends no further batches."""
+def follow(parent: Event) -> None:
+    """For worker processes: Ctrl-C is the parent's to handle, and its stop is theirs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _parent.append(parent)
+
+
+@contextmanager
+def passed_on() -> Iterator[Event]:
+    """An event for worker processes to follow, set soon after this process is asked to stop."""
+    event = get_context("spawn").Event()
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(WATCH_SECONDS):
+            if _asked.is_set():
+                event.set()
+                return
+
+    watcher = threading.Thread(target=watch, name="stop-watcher", daemon=True)
+    watcher.start()
+    try:
+        yield event
+    finally:
+        over.set()
+        watcher.join()
 
 
 def _ask(number: int, _frame: FrameType | None) -> None:

@@ -33,6 +33,14 @@ class Counter(Protocol):
         """Tokens of each text by itself."""
         ...
 
+    def running(self, text: str) -> Sequence[int]:
+        """For each offset 0 to len(text), the tokens of `text` that end there or before.
+
+        One pass over the text. At a seam this is the exact count of text[:offset]; inside a run
+        that the tokenizer need not part it is what the whole text's tokens happen to be.
+        """
+        ...
+
 
 EXACT_ENCODINGS = frozenset({"cl100k_base", "o200k_base"})
 """Encodings for which every rule of `is_seam` is shown."""

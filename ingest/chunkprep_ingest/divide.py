@@ -31,7 +31,10 @@ _COSTS = (
 """What a cut at a gap of at least this strength costs, in the unit of `even_groups`: tuned on the
 evaluation corpora (`make eval-split`) so that few references are cut at a high fill."""
 
-LEAST = 0.4
+_ATOMS = 10
+"""A block is made of about so many atoms: finer ones cost time and move no edge far."""
+
+LEAST = 0.5
 STRADDLE = 0.05
 _NEVER = float("inf")
 _GAP_COST = [
@@ -45,7 +48,8 @@ class Divider:
 
     `before[k]` is the cost in tokens of all pieces before k (len(pieces) + 1 entries), `room(k)`
     what a block that starts at piece k leaves for text under the cap, `target(k)` what even
-    sizes aim for at most. `least` is the smallest target there is: up to there nobody asks.
+    sizes aim for at most (`targets` for many), `least` is the smallest target there is: up to
+    there nobody asks.
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class Divider:
         strength: list[int],
         room: Callable[[int], int],
         target: Callable[[int], int],
+        targets: Callable[[list[int]], list[int]],
         least: int,
         minimum: int,
         span_sections: bool,
@@ -62,6 +67,7 @@ class Divider:
         self.strength = strength
         self.room = room
         self.target = target
+        self.targets = targets
         self.least = least
         self.minimum = minimum
         self.span_sections = span_sections
@@ -137,24 +143,35 @@ class Divider:
     def _atoms(self, first: int, last: int) -> list[int]:
         """Edges between the largest runs that fit: elements, or parts of those that do not."""
         edges = [first]
-        self._open(first, last, edges)
+        if last - first < 2:
+            edges.append(last)
+        else:
+            self._open(first, last, edges)
         return edges
 
     def _open(self, first: int, last: int, edges: list[int], inside: bool = False) -> None:
         """Append the edges of the atoms of [first, last): elements that fit, and the sentences,
-        rows or lines of one that does not (`inside`).
+        rows or lines of one that does not (`inside`), no finer than a block needs.
         """
-        if last - first < 2:
-            edges.append(last)
-            return
         strongest = max(self.strength[first + 1 : last])
-        if strongest < (gaps.SENTENCE if inside else gaps.ELEMENT_EDGE):
-            if self._size(first, last) <= self.room(first):
+        grain = 0
+        if strongest < gaps.ELEMENT_EDGE:
+            room = self.room(first)
+            grain = room // _ATOMS
+            if self._size(first, last) <= (2 * grain if inside else room):
                 edges.append(last)
                 return
             inside = True
-        for a, b in pairwise(self._edges(first, last, strongest)):
-            self._open(a, b, edges, inside)
+        before = self.before
+        at = first
+        for k, following in pairwise([*self._edges(first, last, strongest)[1:], last]):
+            if before[following] - before[at] < grain and k < last:
+                continue  # with the next one it is still a grain
+            if k - at < 2:
+                edges.append(k)
+            else:
+                self._open(at, k, edges, inside)
+            at = k
 
     def _even(self, edges: list[int]) -> Iterator[Range]:
         """Group the runs between edges so that blocks are full, alike, and cut at strong gaps."""
@@ -168,7 +185,7 @@ class Divider:
         if len(inner) == 1:
             yield from self._alike(edges, sizes)
             return
-        rooms = [self.target(k) for k in edges[:-1]]
+        rooms = self.targets(edges[:-1])
         strength = [self.strength[k] for k in edges[:-1]] + [gaps.TOP_HEADING]
         for i, j in even_groups(sizes, rooms, strength):
             yield edges[i], edges[j]
@@ -196,8 +213,8 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
     hold, `strength` the gap at each edge. A block costs the square of the share of its room
     that it leaves empty, what its last gap costs, and STRADDLE where it reaches over the edge of
     an element to cut another one short. Dynamic programming over the last block (Knuth and
-    Plass, 1981, for lines of text); blocks below LEAST of their room are not tried where others
-    are possible.
+    Plass, 1981, for lines of text). Blocks that fill less than LEAST of their room are not tried
+    where others are possible: no better gap is worth so much.
     """
     last = len(sizes) - 1
     share = [1.0 / room for room in rooms]
@@ -214,7 +231,8 @@ def even_groups(sizes: list[int], rooms: list[int], strength: list[int]) -> list
             strong = j - 1
         cut_short = strength[j] < gaps.HEADING_LIKE_LINE
         best, choice = _NEVER, j - 1
-        for i in range(low, j if j == last else max(high, low) + 1):
+        # The best start never moves back as the end moves on (a convex cost is Monge).
+        for i in range(max(low, back[j - 1]), j if j == last else max(high, low) + 1):
             empty = 1.0 - (size - sizes[i]) * share[i]
             if empty < 0.0 and i < j - 1:
                 continue

@@ -7,7 +7,8 @@ cut, ascending, each with its strength. Nothing here looks past the run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 import regex
 
@@ -15,8 +16,6 @@ from chunkprep_ingest import gaps
 
 Cut = tuple[int, int]
 """(offset, strength)."""
-Cost = Callable[[int, int], int]
-"""Tokens of the run between two offsets."""
 
 _LINE_END = re.compile(r"\n(?=[ \t]*\S)")
 _WHITE = re.compile(r"\s")
@@ -24,17 +23,18 @@ _NOT_WHITE = re.compile(r"\S")
 _CLUSTER = regex.compile(r"\X")
 _LONGEST_WHITE = 500  # a longer run of white space is parted from the words around it
 _WHITE_PART = 1000  # and given to the tokenizer in parts: tiktoken panics on a million spaces
-_RATE = 1.3  # characters a token that an unbroken run is first thought to have (base64 has 1.35)
-_WIDE_RATE = 0.6  # and one beyond ASCII
-_SAFE = 0.93  # of the room is what a part aims for
+_ODD_TOKENS = 2  # that a part of an unbroken run may cost more by itself than inside it
 _FIRST_MARK = "\u0300"  # no character below it joins the one before or behind it
 _LAST_ASCII = "\x7f"
 _LONGEST_CLUSTER = 128  # characters looked at to find where a grapheme cluster ends
 
 
-def word_cuts(text: str, start: int, end: int, size: int, room: int, cost: Cost) -> list[Cut]:
+def word_cuts(
+    text: str, start: int, end: int, size: int, room: int, running: Sequence[int]
+) -> list[Cut]:
     """Cuts about every `size` characters: behind a line break where one is near, else between
-    words, else inside a word that does not fit `room` tokens by itself.
+    words, else inside a word that does not fit `room` tokens by itself; `running` is the text's
+    running count (`Counter.running`).
     """
     cuts: list[Cut] = []
     at = start
@@ -43,12 +43,12 @@ def word_cuts(text: str, start: int, end: int, size: int, room: int, cost: Cost)
         if cut is None:
             break
         if cut[0] - at > 4 * size:
-            cuts.extend(_inside(text, at, cut[0], room, cost))
+            cuts.extend(_inside(text, at, cut[0], room, running))
         if is_edge(text, cut[0]):
             cuts.append(cut)
         at = cut[0]
     if end - at > 4 * size:
-        cuts.extend(_inside(text, at, end, room, cost))
+        cuts.extend(_inside(text, at, end, room, running))
     return cuts
 
 
@@ -83,8 +83,8 @@ def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
     return cut, gaps.WORD
 
 
-def _inside(text: str, start: int, end: int, room: int, cost: Cost) -> Iterator[Cut]:
-    """Cuts inside one unbroken run (and the white space before it): as few parts as fit."""
+def _inside(text: str, start: int, end: int, room: int, running: Sequence[int]) -> Iterator[Cut]:
+    """Cuts inside one unbroken run (and the white space before it): as few even parts as fit."""
     visible = _NOT_WHITE.search(text, start, end)
     at = visible.start() if visible else end
     if not is_edge(text, at):
@@ -96,31 +96,14 @@ def _inside(text: str, start: int, end: int, room: int, cost: Cost) -> Iterator[
             yield at, gaps.INSIDE_WORD
     else:
         at = start
-    for part in _even_parts(text, at, end, room, cost):
-        yield part, gaps.INSIDE_WORD
-
-
-def _even_parts(text: str, at: int, end: int, room: int, cost: Cost) -> Iterator[int]:
-    """Where a run is parted into as few even parts as fit `room` tokens, or single clusters.
-
-    The parts so far say how large the next one may be, so that most are counted once.
-    """
-    size = int(room * (_RATE if text[at:end].isascii() else _WIDE_RATE))
-    grown = False
-    while at < end:
-        even = -(-(end - at) // -(-(end - at) // max(1, size)))
-        stop = cluster_edge(text, at, at + even, end)
-        tokens = cost(at, stop)
-        size = int((stop - at) * room * _SAFE / max(1, tokens))
-        if tokens > room and cluster_edge(text, at, at + max(1, size), end) < stop:
-            continue
-        if tokens < room // 2 and stop < end and not grown:
-            grown = True
-            continue
-        grown = False
-        at = stop
-        if at < end:
-            yield at
+    while running[end] - running[at] > room - _ODD_TOKENS:
+        cost = running[end] - running[at]
+        share = cost / -(-cost // max(1, room - _ODD_TOKENS))
+        part = bisect_right(running, running[at] + share, at + 1, end) - 1
+        at = cluster_edge(text, at, max(at + 1, part), end)
+        if at >= end:
+            return
+        yield at, gaps.INSIDE_WORD
 
 
 def is_edge(text: str, at: int) -> bool:

@@ -9,7 +9,7 @@ not fit a block by themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,7 +26,6 @@ _SEPARATOR_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-*:?[ \t]*)*
 _HEADING_LENGTH = 80  # characters of a line that may be a heading in plain text
 _LINE_ENDS = frozenset(".!?,;\u3002\uff01\uff1f") | {""}
 _FINE_PARTS = 3  # a block that is filled with fine pieces gets at least this many
-_LIKELY = 2.5  # characters a token that a run may have less of and still be tried whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,7 @@ class Pieces:
 
     `strength[k]` and `kind[k]` are of the gap before piece k (kind None: no boundary there).
     `lead[k]` is repeated in front of a chunk that starts at piece k (a table's header, a code
-    fence), `trail[k]` closes a chunk that ends before piece k. `known` holds counts that were
-    needed on the way, by their start: where they end, and the tokens.
+    fence), `trail[k]` closes a chunk that ends before piece k.
     """
 
     text: str
@@ -59,7 +57,6 @@ class Pieces:
     """The section of each element."""
     lead: dict[int, str]
     trail: dict[int, str]
-    known: dict[int, tuple[int, int]]
 
     def __len__(self) -> int:
         return len(self.start)
@@ -69,47 +66,42 @@ class Pieces:
         return self.sections[self.section_of[self.element[piece]]]
 
 
-def make_pieces(rendered: Rendered, room: int, count: Callable[[str], int]) -> Pieces:
-    """The pieces of a document for blocks that leave at least `room` tokens to the text."""
-    return _Builder(rendered, room, count).build()
+def make_pieces(rendered: Rendered, room: int, running: Sequence[int]) -> Pieces:
+    """The pieces of a document for blocks that leave at least `room` tokens to the text.
+
+    `running` is the rendered text's running count (`Counter.running`).
+    """
+    return _Builder(rendered, room, running).build()
 
 
 class _Builder:
     """Walks the elements once and appends their pieces."""
 
-    def __init__(self, rendered: Rendered, room: int, count: Callable[[str], int]) -> None:
+    def __init__(self, rendered: Rendered, room: int, running: Sequence[int]) -> None:
         self.text = text = rendered.text
         self.elements = rendered.elements
         self.records = {start for start, _ in rendered.records}
         self.heads = rendered.heads
         self.labels = dict(rendered.additions)
         self.room = room
-        self.count = count
+        self.running = running
         self.rows: list[tuple[int, int, BoundaryKind | None, int]] = []
         self.sections = [Section((), 0)]
         self.section_of: list[int] = []
         self.lead: dict[int, str] = {}
         self.trail: dict[int, str] = {}
-        self.known = rendered.known
-        # A token is at least one byte: a text of `room` ASCII characters always fits.
         self.ascii = text.isascii()
-        self.surely_fits = room if self.ascii else max(1, room // 2)
-        self.likely_fits = self.surely_fits * _LIKELY
         self.fine = max(1, min(160, room // _FINE_PARTS))
         self.ends = [*sentence_ends(text), len(text) + 1]
         self.next_end = 0
-        self.reach = 0
-        """Where the element at hand ends with the white space behind it."""
         self.path: list[tuple[int, str]] = []
 
     def build(self) -> Pieces:
         text, rows, elements = self.text, self.rows, self.elements
-        surely_fits = self.surely_fits
+        running, room = self.running, self.room
         section_of, ends = self.section_of, self.ends
         before: Element | None = None
         held = 0  # where a piece starts that may still take the next element in
-        starts = [element.start for element in elements]
-        starts.append(elements[-1].end)
         for index, element in enumerate(elements):
             kind, start, end, depth, _ = element
             gap: gaps.Gap = gaps.TOP_HEADING, None
@@ -120,13 +112,13 @@ class _Builder:
                 self._open_section(element)
             section_of.append(len(self.sections) - 1)
             before = element
+            cost = running[end] - running[held]
             if start in self.heads:
                 gap = gaps.JOINED, None
             joined = gap[0] == gaps.JOINED and kind != "title" and start not in self.heads
-            if not joined or end - held > surely_fits:
+            if not joined or cost > room:
                 held = start
                 rows.append((start, *gap, index))
-            self.reach = starts[index + 1]
             if start in self.records:
                 self._record(index, element)
             elif kind == "table":
@@ -138,7 +130,7 @@ class _Builder:
                 while ends[at] <= start:
                     at += 1
                 self.next_end = at
-                if ends[at] < end or end - start > surely_fits:
+                if ends[at] < end or running[end] - running[start] > room:
                     self._prose(index, element)
         begins, strengths, kinds, of = zip(*rows, strict=True)
         return Pieces(
@@ -153,7 +145,6 @@ class _Builder:
             section_of=self.section_of,
             lead=self.lead,
             trail=self.trail,
-            known=self.known,
         )
 
     def _open_section(self, title: Element) -> None:
@@ -163,26 +154,14 @@ class _Builder:
         path = tuple(name for _, name in self.path if name)
         self.sections.append(Section(path, len(self.rows)))
 
-    def _cost(self, start: int, end: int) -> int:
-        """Tokens of a run, kept for the piece that it may become."""
-        stop = self.reach if end == self.elements[self.rows[-1][3]].end else end
-        known = self.known.get(start)
-        if known is None or known[0] != stop:
-            known = self.known[start] = stop, self.count(self.text[start:stop])
-        return known[1]
-
-    def _fits_whole(self, start: int, end: int) -> bool:
-        """Whether a run that may be too long for a block fits one; remembers its count."""
-        if end - start <= self.surely_fits:
-            return True
-        if end - start > self.likely_fits or start != self.rows[-1][0]:
-            return False
-        return self._cost(start, end) <= self.room
+    def _fits(self, start: int, end: int) -> bool:
+        """Whether a run fits the smallest block."""
+        return self.running[end] - self.running[start] <= self.room
 
     def _prose(self, index: int, element: Element) -> None:
         """Sentences, and fine pieces of those that do not fit."""
         start, end = element.start, element.end
-        long = end - start > self.surely_fits
+        long = not self._fits(start, end)
         ends, at = self.ends, self.next_end
         text, rows, ascii_only = self.text, self.rows, self.ascii
         while ends[at] < end:
@@ -198,12 +177,12 @@ class _Builder:
                     cut, strength = line + 1, gaps.SENTENCE_AT_LINE_END
                     if self._is_heading_like(cut, end):
                         strength = gaps.HEADING_LIKE_LINE
-            if long and cut - start > self.surely_fits:
+            if long:
                 self._fine(index, start, cut)
             if ascii_only or is_edge(text, cut):
                 rows.append((cut, strength, "sentence", index))
             start = cut
-        if long and end - start > self.surely_fits:
+        if long:
             self._fine(index, start, end)
 
     def _is_heading_like(self, start: int, end: int) -> bool:
@@ -212,9 +191,10 @@ class _Builder:
         return stop > 0 and self.text[start:stop].rstrip()[-1:] not in _LINE_ENDS
 
     def _fine(self, index: int, start: int, end: int) -> None:
-        """Fine pieces of a run that does not fit a block."""
-        if not self._fits_whole(start, end):
-            for cut, strength in word_cuts(self.text, start, end, self.fine, self.room, self._cost):
+        """Fine pieces of a run, if it does not fit a block."""
+        if not self._fits(start, end):
+            cuts = word_cuts(self.text, start, end, self.fine, self.room, self.running)
+            for cut, strength in cuts:
                 self.rows.append((cut, strength, None, index))
 
     def _table(self, index: int, table: Element) -> None:
@@ -230,7 +210,7 @@ class _Builder:
                 self.rows.append((start, gaps.TABLE_ROW, "table_row", index))
             elif row:
                 self.rows.append((start, gaps.JOINED, None, index))
-            if not self._fits_whole(start, end):
+            if not self._fits(start, end):
                 self._row(index, start, end)
 
     def _record(self, index: int, record: Element) -> None:
@@ -239,14 +219,14 @@ class _Builder:
         """
         lines = [*self._lines(record), record.end]
         key = self.text[lines[0] : lines[1]].rstrip("\n") + "\n"
-        if not follows_line(key, 0) or len(key) > self.surely_fits // _FINE_PARTS:
+        if not follows_line(key, 0) or len(key) > self.room // _FINE_PARTS:
             key = ""
         for line, (start, end) in enumerate(pairwise(lines)):
             if line:
                 if key:
                     self.lead[len(self.rows)] = key
                 self.rows.append((start, gaps.CELL, None, index))
-            if not self._fits_whole(start, end):
+            if not self._fits(start, end):
                 first, value = len(self.rows), start + self.labels[start]
                 self._fine(index, value, end)
                 name = self.text[start : value - 1] + "\n"
@@ -265,16 +245,14 @@ class _Builder:
             cut = at + len(self.text[at:bar].rstrip(" "))  # before the cell's padding
             if cut <= at or not (self.ascii or is_edge(self.text, cut)):
                 continue
-            if cut - at > self.surely_fits:
-                self._fine(index, at, cut)
+            self._fine(index, at, cut)
             self.rows.append((cut, gaps.CELL, None, index))
             at = cut
-        if end - at > self.surely_fits:
-            self._fine(index, at, end)
+        self._fine(index, at, end)
 
     def _code(self, index: int, code: Element) -> None:
         """Lines, in groups, where the code does not fit; fences are closed and opened again."""
-        if self._fits_whole(code.start, code.end):
+        if self._fits(code.start, code.end):
             return
         lines = self._lines(code)
         opening = _FENCE.match(self.text, code.start, code.end)
@@ -290,7 +268,7 @@ class _Builder:
             at = start
         if closing is not None:
             self._code_gap(index, at, closing, gaps.JOINED, None)
-        elif code.end - at > self.surely_fits:
+        else:
             self._fine(index, at, code.end)
 
     def _inner_lines(
@@ -304,8 +282,7 @@ class _Builder:
     def _code_gap(
         self, index: int, at: int, start: int, strength: int, opening: re.Match[str] | None
     ) -> None:
-        if start - at > self.surely_fits:
-            self._fine(index, at, start)
+        self._fine(index, at, start)
         if opening and strength != gaps.JOINED:
             self.lead[len(self.rows)] = opening[0]
             self.trail[len(self.rows)] = "\n" + opening[1]

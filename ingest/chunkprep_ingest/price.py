@@ -8,6 +8,7 @@ and adding goes on from the next seam.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ class Prices:
         self.delimiter = profile.template.delimiter
         self.count = counter.count
         self.cap = cap
+        self.odd = sorted([*measured.loose, *measured.seam])
         self._leads: dict[str, int] = {"": 0}
         self._closings: dict[tuple[str, str, str], int] = {}
 
@@ -95,11 +97,17 @@ class Prices:
         return block, tuple(found)
 
     def _breaks(self, first: int, last: int, start: int) -> bool:
-        """Whether a gap inside has no seam near, or none behind the run's start."""
-        measured = self.measured
-        if not measured.loose and not measured.seam:
+        """Whether a gap at an end or inside has no seam near, or one inside none behind `start`."""
+        odd = self.odd
+        at = bisect_left(odd, first)
+        if at == len(odd) or odd[at] > last:
             return False
-        return any(self._is_loose(k, start) for k in range(first + 1, last))
+        loose = self.measured.loose
+        return (
+            first in loose
+            or last in loose
+            or any(self._is_loose(k, start) for k in range(first + 1, last))
+        )
 
     def _is_loose(self, gap: int, start: int) -> bool:
         measured = self.measured

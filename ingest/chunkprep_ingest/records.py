@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -24,7 +24,6 @@ _HEAD = 2  # lines: the header and its separator
 _LEAST_ROOM = 24  # tokens: in less, a name and its value would not stand together
 _LONGEST_NAME = 60  # characters of a column's name that a record shows
 _SHORTEST_NAME = 4
-_WIDEST_TOKEN = 8  # characters a token that no row has: a longer one is too wide at sight
 _FEWEST_ROWS = 3  # fewer rows between records are records too: the header would cost more
 
 
@@ -41,13 +40,11 @@ class Copied(NamedTuple):
 
 class Rendered(NamedTuple):
     """A document's text with records in it. `records` are their spans, `heads` the starts of
-    records that stand directly below their table's header. `known` holds rows counted on the
-    way: where they end, and their tokens, by their start. Empty `copied` means: as it was.
+    records that stand directly below their table's header. Empty `copied` means: as it was.
     """
 
     text: str
     elements: tuple[Element, ...]
-    known: dict[int, tuple[int, int]]
     additions: tuple[Span, ...] = ()
     copied: tuple[Copied, ...] = ()
     records: tuple[tuple[int, int], ...] = ()
@@ -91,15 +88,16 @@ def _rendered(entry: tuple[int, ...]) -> int:
 
 
 def render_records(
-    text: str, elements: tuple[Element, ...], room: int, limit: int, count: Callable[[str], int]
+    text: str, elements: tuple[Element, ...], room: int, limit: int, running: Sequence[int]
 ) -> Rendered:
     """The document with rows that do not fit `room` tokens, beside a header of at most `limit`
-    that is repeated, as records.
+    that is repeated, as records. `running` is the text's running count (`Counter.running`).
     """
     writer = _Writer(text)
     if room >= _LEAST_ROOM:
         for element in elements:
-            table = _table(text, element, room, limit, count) if element.kind == "table" else None
+            wide = element.kind == "table" and running[element.end] - running[element.start] > room
+            table = _table(text, element, room, limit, running) if wide else None
             if table is None:
                 writer.keep(element)
             else:
@@ -108,16 +106,15 @@ def render_records(
 
 
 class _Row(NamedTuple):
-    """A line of a table; `cost` where it was counted, up to the next line."""
+    """A line of a table."""
 
     start: int
     end: int
     wide: bool
-    cost: int | None
 
 
 class _Table(NamedTuple):
-    """A table that has rows to look at: `header` is the text to repeat, empty where too long."""
+    """A table with rows that do not fit: `header` is the text to repeat, empty where too long."""
 
     names: list[str]
     header: str
@@ -125,50 +122,38 @@ class _Table(NamedTuple):
 
 
 def _table(
-    text: str, element: Element, room: int, limit: int, count: Callable[[str], int]
+    text: str, element: Element, room: int, limit: int, running: Sequence[int]
 ) -> _Table | None:
-    """The table's rows below its separator, where one might not fit."""
-    _, start, end, _, _ = element
-    lines = text[start:end].split("\n")
-    sure = room if text.isascii() else room // 2
-    if len(lines) < _HEAD + 1 or max(map(len, lines)) <= sure - limit:
+    """The table's rows below its separator, where one does not fit."""
+    start = element.start
+    lines = text[start : element.end].split("\n")
+    if len(lines) < _HEAD + 1 or not _SEPARATOR_ROW.match(lines[1]):
         return None
-    if not _SEPARATOR_ROW.match(lines[1]) or not all(map(str.strip, lines)):
-        return None
-    header = "\n".join(lines[:_HEAD]) + "\n"
-    tokens = count(header)
+    starts = [start]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    ends = [start + len(line) for start, line in zip(starts, lines, strict=False)]
+    header = text[start : starts[_HEAD]]
+    tokens = running[starts[_HEAD]] - running[start]
     if tokens > limit:
         header, tokens = "", 0
-    rows = []
-    for line in lines:
-        stop = min(start + len(line) + 1, end)
-        rows.append(_row(text, start, stop, len(line), room - tokens, sure - tokens, count))
-        start = stop
-    names = [lines[0][a:b] for a, b in _cells(lines[0], 0, len(lines[0]))]
-    return _Table([_name(name, max(1, limit // 2), count) for name in names], header, rows[_HEAD:])
+    rows = [
+        _Row(a, b, running[b] - running[a] > room - tokens)
+        for a, b in zip(starts[_HEAD:], ends[_HEAD:], strict=False)
+    ]
+    if not any(row.wide for row in rows) or not all(map(str.strip, lines)):
+        return None
+    cells = _cells(text, start, ends[0])
+    return _Table([_name(text, a, b, max(1, limit // 2), running) for a, b in cells], header, rows)
 
 
-def _row(
-    text: str, start: int, stop: int, length: int, room: int, sure: int, count: Callable[[str], int]
-) -> _Row:
-    end = start + length
-    if length <= sure:
-        return _Row(start, end, wide=False, cost=None)
-    if length > room * _WIDEST_TOKEN:
-        return _Row(start, end, wide=True, cost=None)
-    cost = count(text[start:stop])
-    return _Row(start, end, cost > room, cost)
-
-
-def _name(cell: str, most: int, count: Callable[[str], int]) -> str:
-    """A column's name in at most so many tokens, or its first few characters."""
-    name = " ".join(cell.split())
-    size = min(len(name), _LONGEST_NAME)
-    while size > _SHORTEST_NAME and count(name[:size]) > most:
-        size = size * 3 // 4
-    if size == len(name):
-        return name
-    return name[: cluster_edge(name, 0, size, len(name))].rstrip() + "\u2026"
+def _name(text: str, start: int, end: int, most: int, running: Sequence[int]) -> str:
+    """A column's name in about so many tokens at most, or its first few characters."""
+    stop = min(end, start + _LONGEST_NAME)
+    while stop - start > _SHORTEST_NAME and running[stop] - running[start] > most:
+        stop = start + (stop - start) * 3 // 4
+    name = " ".join(text[start : cluster_edge(text, start, stop, end)].split())
+    return name if stop == end else name + "\u2026"
 
 
 def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -198,7 +183,6 @@ class _Writer:
         self.at = 0
         """Up to where the document is written, or left out."""
         self.elements: list[Element] = []
-        self.known: dict[int, tuple[int, int]] = {}
         self.additions: list[Span] = []
         self.copied: list[Copied] = []
         self.records: list[tuple[int, int]] = []
@@ -206,12 +190,11 @@ class _Writer:
 
     def rendered(self, elements: tuple[Element, ...]) -> Rendered:
         if not self.records:
-            return Rendered(self.text, elements, self.known)
+            return Rendered(self.text, elements)
         self._copy(self.at, len(self.text))
         return Rendered(
             "".join(self.parts),
             tuple(self.elements),
-            self.known,
             tuple(self.additions),
             tuple(self.copied),
             tuple(self.records),
@@ -226,10 +209,6 @@ class _Writer:
         rows = table.rows
         groups = _groups(rows)
         lead = groups[0][1] if not groups[0][0] else 0
-        self._know(rows[:lead] if lead < len(rows) else rows)
-        if lead == len(rows):
-            self.keep(element)
-            return
         top = rows[lead - 1].end if lead else rows[0].start - 1
         self.keep(element._replace(end=top))
         self._copy(self.at, top)
@@ -244,12 +223,6 @@ class _Writer:
                 self._resume(element, table.header, rows[done:stop])
             done = stop
         self.at = element.end
-
-    def _know(self, rows: Sequence[_Row]) -> None:
-        shift = self.length - self.at
-        for row in rows:
-            if row.cost is not None:
-                self.known[row.start + shift] = row.end + 1 + shift, row.cost
 
     def _record(self, element: Element, names: list[str], row: _Row, *, first: bool) -> None:
         cells = [
@@ -281,7 +254,6 @@ class _Writer:
             self.copied.append(Copied(start, 0, rows[0].start, rows[0].start))
             self._add(header)
         self.at = rows[0].start
-        self._know(rows)
         self._copy(rows[0].start, rows[-1].end)
         self.elements.append(element._replace(start=start, end=self.length))
 

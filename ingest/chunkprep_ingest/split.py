@@ -17,7 +17,6 @@ from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.labels import Header, Headers
 from chunkprep_ingest.measure import measure
 from chunkprep_ingest.model import (
-    Boundary,
     Chunk,
     ChunkKind,
     Element,
@@ -27,7 +26,7 @@ from chunkprep_ingest.model import (
 )
 from chunkprep_ingest.pieces import make_pieces
 from chunkprep_ingest.policy import Policy
-from chunkprep_ingest.price import Prices, Run
+from chunkprep_ingest.price import Priced, Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
 from chunkprep_ingest.records import render_records
 from chunkprep_ingest.template import neutralise, restore
@@ -82,21 +81,23 @@ class _Splitter:
         self.profile = profile
         self.counter = counter
         self.policy = policy
+        self.text, self.substitutions = neutralise(profile.template, parsed.text)
         share = int(policy.cap * policy.header_share)
         self.headers = Headers(
             self.template, counter, title, max(share, profile.shortest_header_tokens)
         )
         spent = self.headers.limit + profile.delimiter_tokens + _SLACK
         self.least_room = max(1, policy.cap - spent)
+        running = counter.running(self.text)
         rendered = render_records(
-            parsed.text, parsed.elements, self.least_room, self.headers.limit, counter.count
+            parsed.text, parsed.elements, self.least_room, self.headers.limit, running
         )
-        self.text, self.substitutions = neutralise(profile.template, rendered.text)
-        if self.substitutions:
-            rendered = rendered._replace(text=self.text, known={})
-        self.rendered = rendered
-        self.pieces = make_pieces(rendered, self.least_room, counter.count)
-        self.measured = measure(self.pieces, counter, profile.seams)
+        if rendered.records:
+            self.text, self.substitutions = neutralise(profile.template, rendered.text)
+            running = counter.running(self.text)
+        self.rendered = rendered._replace(text=self.text)
+        self.pieces = make_pieces(self.rendered, self.least_room, running)
+        self.measured = measure(self.pieces, running, counter, profile.seams)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
         self.ascii = self.text.isascii()
         self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
@@ -106,11 +107,14 @@ class _Splitter:
     def split(self) -> Split:
         policy = self.policy
         room = _Room(self, policy.cap)
+        capped = policy.target_tokens == policy.cap
+        target = room if capped else _Room(self, policy.target_tokens)
         divider = Divider(
             self.measured.before,
             self.pieces.strength,
             room,
-            room if policy.target_tokens == policy.cap else _Room(self, policy.target_tokens),
+            target,
+            target.of_all,
             max(1, self.least_room - policy.cap + policy.target_tokens),
             policy.minimum_tokens,
             policy.span_sections,
@@ -179,21 +183,13 @@ class _Splitter:
             self.unrepeated[lead] = None
             lead = ""  # a repeated header that long would leave no room for rows
         trail = self.pieces.trail.get(last, "")
-        header = self._header(first, last)
+        path = self._path(first, last)
+        header = self._header(first, path)
         run = Run(first, last, start, end, header, lead, trail)
-        return self._dressed(first, last, start, end, header, lead, trail, self.prices.of(run))
+        return self._dressed(run, path, self.prices.of(run))
 
-    def _dressed(
-        self,
-        first: int,
-        last: int,
-        start: int,
-        end: int,
-        header: Header,
-        lead: str,
-        trail: str,
-        prices: tuple[int, tuple[Boundary, ...]],
-    ) -> Chunk:
+    def _dressed(self, run: Run, path: tuple[str, ...], prices: Priced) -> Chunk:
+        first, last, start, end, header, lead, trail = run
         text = lead + self.text[start:end] + trail
         kind = self._kind(first, last, start, end)
         substitutions = self._substituted(start, end, len(lead))
@@ -208,7 +204,7 @@ class _Splitter:
             end=place[1],
             text=text,
             header=header.text,
-            heading_path=self._path(first, last),
+            heading_path=path,
             kind=kind,
             truncatable=kind == "prose",
             page=self.pieces.elements[self.pieces.element[first]].page,
@@ -216,7 +212,7 @@ class _Splitter:
             header_tokens=header.tokens,
             delimiter_tokens=self.profile.delimiter_tokens,
             boundaries=prices[1],
-            content_hash=text_hash(restore(text, substitutions)),
+            content_hash=text_hash(restore(text, substitutions) if substitutions else text),
             additions=tuple(additions),
             substitutions=substitutions,
             rendering="records" if self.rendered.has_record(start, end) else "verbatim",
@@ -227,7 +223,8 @@ class _Splitter:
         between grapheme clusters elsewhere, each counted afresh.
         """
         text = self.text
-        header = self._header(piece, piece + 1)
+        path = self._path(piece, piece + 1)
+        header = self._header(piece, path)
         room = self.policy.cap
         while start < end:
             size, stop = end - start, end
@@ -245,7 +242,7 @@ class _Splitter:
             word = max(text.rfind(" ", start + 1, stop), text.rfind("\n", start + 1, stop))
             if start < word and stop < end and text[start:word].strip() and is_edge(text, word):
                 stop = word
-            self._append_part(piece, start, stop, header)
+            self._append_part(piece, start, stop, header, path)
             start = stop
             behind = start + len(text[start:end]) - len(text[start:end].lstrip())
             if is_edge(text, start):
@@ -255,18 +252,19 @@ class _Splitter:
         body = self.text[start:stop].rstrip()
         return self.prices.block(header.text + body)
 
-    def _append_part(self, piece: int, start: int, stop: int, header: Header) -> None:
+    def _append_part(
+        self, piece: int, start: int, stop: int, header: Header, path: tuple[str, ...]
+    ) -> None:
         stop = start + len(self.text[start:stop].rstrip())
         if start < stop:
+            run = Run(piece, piece + 1, start, stop, header, "", "")
             block = self._block(header, start, stop)
-            chunk = self._dressed(piece, piece + 1, start, stop, header, "", "", (block, ()))
-            self.chunks.append(chunk)
+            self.chunks.append(self._dressed(run, path, (block, ())))
 
     # -- what a chunk says of itself --------------------------------------------------------
 
-    def _header(self, first: int, last: int) -> Header:
-        """The header of these pieces: it leaves out a heading that the text itself opens with."""
-        path = self._path(first, last)
+    def _header(self, first: int, path: tuple[str, ...]) -> Header:
+        """The header for a path: it leaves out a heading that the text itself opens with."""
         pieces = self.pieces
         if path and pieces.elements[pieces.element[first]].kind == "title":
             section = pieces.section(first)
@@ -335,6 +333,14 @@ class _Room:
             room = self.by_section[section] = max(1, self.limit - header.tokens)
         lead = pieces.lead.get(piece)
         return max(1, room - self._lead_cost(lead)) if lead else room
+
+    def of_all(self, pieces: list[int]) -> list[int]:
+        """The room at each of these pieces, ascending; asked once where one section holds all."""
+        row, leads = self.splitter.pieces, self.splitter.pieces.lead
+        first, last = (row.section_of[row.element[k]] for k in (pieces[0], pieces[-1]))
+        if first != last or leads:
+            return [self(piece) for piece in pieces]
+        return [self(pieces[0])] * len(pieces)
 
     def _lead_cost(self, lead: str) -> int:
         """A lead, and a closing fence as long as it may need one."""

@@ -98,6 +98,11 @@ class RecordingCounter:
     def count(self, text: str) -> int:
         return self.counts([text])[0]
 
+    def running(self, text: str) -> Sequence[int]:
+        self.bytes += len(text.encode())
+        self.texts += 1
+        return self._counter.running(text)
+
     def counts(self, texts: Sequence[str]) -> list[int]:
         self.bytes += sum(len(text.encode()) for text in texts)
         self.texts += len(texts)
