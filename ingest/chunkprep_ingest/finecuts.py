@@ -34,7 +34,7 @@ def word_cuts(
 ) -> list[Cut]:
     """Cuts about every `size` characters: behind a line break where one is near, else between
     words, else inside a word that does not fit `room` tokens by itself; `running` is the text's
-    running count (`Counter.running`).
+    running count (`RunningCounter.running`).
     """
     cuts: list[Cut] = []
     at = start
@@ -96,9 +96,11 @@ def _inside(text: str, start: int, end: int, room: int, running: Sequence[int]) 
             yield at, gaps.INSIDE_WORD
     else:
         at = start
-    while running[end] - running[at] > room - _ODD_TOKENS:
-        cost = running[end] - running[at]
-        share = cost / -(-cost // max(1, room - _ODD_TOKENS))
+    if running[end] - running[at] <= room:
+        return
+    room = max(1, room - _ODD_TOKENS)
+    while (cost := running[end] - running[at]) > room:
+        share = cost / -(-cost // room)
         part = bisect_right(running, running[at] + share, at + 1, end) - 1
         at = cluster_edge(text, at, max(at + 1, part), end)
         if at >= end:

@@ -69,7 +69,7 @@ class Pieces:
 def make_pieces(rendered: Rendered, room: int, running: Sequence[int]) -> Pieces:
     """The pieces of a document for blocks that leave at least `room` tokens to the text.
 
-    `running` is the rendered text's running count (`Counter.running`).
+    `running` is the rendered text's running count (`RunningCounter.running`).
     """
     return _Builder(rendered, room, running).build()
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.ids import digest
 from chunkprep_ingest.metadata import Metadata
@@ -26,7 +26,7 @@ def prepare_version(
     metadata: Metadata,
     policy: Policy,
     profile: Profile,
-    counter: Counter,
+    counter: RunningCounter,
     etag: str | None = None,
 ) -> PreparedVersion:
     """All that the store writes for one document. `data_hash` is of the file's bytes.

@@ -91,7 +91,7 @@ def render_records(
     text: str, elements: tuple[Element, ...], room: int, limit: int, running: Sequence[int]
 ) -> Rendered:
     """The document with rows that do not fit `room` tokens, beside a header of at most `limit`
-    that is repeated, as records. `running` is the text's running count (`Counter.running`).
+    that is repeated, as records. `running` is the text's running count (`RunningCounter.running`).
     """
     writer = _Writer(text)
     if room >= _LEAST_ROOM:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.divide import Divider, Range
 from chunkprep_ingest.errors import IndivisibleError
 from chunkprep_ingest.finecuts import cluster_edge, is_edge
@@ -46,7 +46,7 @@ class Split(NamedTuple):
 
 
 def split(
-    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: Counter
+    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: RunningCounter
 ) -> tuple[Chunk, ...]:
     """The document's chunks in order: each block at most `policy.cap` tokens, priced exactly.
 
@@ -57,7 +57,7 @@ def split(
 
 
 def split_document(
-    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: Counter
+    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: RunningCounter
 ) -> Split:
     """Like `split`, and what there is to say about it."""
     check_policy(policy, profile)
@@ -75,7 +75,7 @@ class _Splitter:
         title: str,
         policy: Policy,
         profile: Profile,
-        counter: Counter,
+        counter: RunningCounter,
     ) -> None:
         self.template = profile.template
         self.profile = profile

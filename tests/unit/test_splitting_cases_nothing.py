@@ -8,7 +8,7 @@ import random
 import pytest
 from tests.support.splitting import ENCODINGS, cut, parse, profile
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.ids import bytes_hash, document_key
 from chunkprep_ingest.metadata import Metadata
@@ -23,7 +23,7 @@ SPECIAL = ["<|endoftext|>", "<|fim_prefix|>", "<|endofprompt|>", "<|im_start|>"]
 
 
 def prepared(source: str, encoding: str, document: str, metadata: Metadata) -> PreparedVersion:
-    counter: Counter = tiktoken_counter(encoding)
+    counter: RunningCounter = tiktoken_counter(encoding)
     return prepare_version(
         parse(source, document),
         document=document_key(document),
