@@ -117,7 +117,7 @@ class _Builder:
             cost = running[end] - running[held]
             if gap[0] != gaps.JOINED or cost > room or kind == "title":
                 held = start
-                rows.append((start, *gap, index))
+                rows.append((start, gap[0], gap[1], index))
             if kind == "table":
                 self._table(index, element)
             elif kind == "code":
