@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.model import Chunk, ParsedDocument
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.profile import Profile, make_profile
@@ -36,7 +36,7 @@ BAR_OF_TEN = 11.0
 class RecordingCounter:
     """A counter that also counts the bytes it is given: work done, not time spent."""
 
-    def __init__(self, counter: Counter) -> None:
+    def __init__(self, counter: RunningCounter) -> None:
         self.counter = counter
         self.encoding = counter.encoding
         self.fingerprint = counter.fingerprint
@@ -45,6 +45,10 @@ class RecordingCounter:
     def count(self, text: str) -> int:
         self.bytes += len(text.encode())
         return self.counter.count(text)
+
+    def running(self, text: str) -> Sequence[int]:
+        self.bytes += len(text.encode())
+        return self.counter.running(text)
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         self.bytes += sum(len(text.encode()) for text in texts)
@@ -64,7 +68,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def against_bare(
-    documents: list[ParsedDocument], profile: Profile, counter: Counter, rounds: int
+    documents: list[ParsedDocument], profile: Profile, counter: RunningCounter, rounds: int
 ) -> tuple[float, float]:
     """Seconds of one bare pass, and our ratio to it: medians of interleaved rounds."""
     texts = [document.text for document in documents]
@@ -76,7 +80,7 @@ def against_bare(
 
 
 def all_chunks(
-    documents: list[ParsedDocument], profile: Profile, counter: Counter
+    documents: list[ParsedDocument], profile: Profile, counter: RunningCounter
 ) -> list[tuple[Chunk, ...]]:
     return [split(d, d.title or "Title", Policy(cap=CAP), profile, counter) for d in documents]
 
@@ -91,7 +95,7 @@ def corpora() -> dict[str, list[ParsedDocument]]:
     return kinds | {"all": [document for some in kinds.values() for document in some]}
 
 
-def print_speed(profile: Profile, counter: Counter, rounds: int) -> None:
+def print_speed(profile: Profile, counter: RunningCounter, rounds: int) -> None:
     print(
         f"{'text':<10}{'MB':>6}{'bare MB/s':>11}{'ratio':>8}{'bytes':>8}{'chunks':>8}"
         f"{'boundaries':>12}   bar: ratio {BAR_OF_BARE}, bytes {BAR_OF_BYTES}"
@@ -108,7 +112,7 @@ def print_speed(profile: Profile, counter: Counter, rounds: int) -> None:
         )
 
 
-def print_peers(profile: Profile, counter: Counter, rounds: int) -> None:
+def print_peers(profile: Profile, counter: RunningCounter, rounds: int) -> None:
     documents = corpora()["all"]
     texts = [document.text for document in documents]
     size = sum(len(text.encode()) for text in texts)
@@ -135,7 +139,7 @@ def growing() -> dict[str, Callable[[int], bytes]]:
     }
 
 
-def print_growth(profile: Profile, counter: Counter) -> None:
+def print_growth(profile: Profile, counter: RunningCounter) -> None:
     print(f"\n{'10 times the text':<26}{'time':>8}   bar: {BAR_OF_TEN} x")
     for name, text in growing().items():
         suffix = "md" if name.startswith("table") else "txt"

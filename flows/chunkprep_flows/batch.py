@@ -105,7 +105,7 @@ class Bench:
             outcome=done.outcome,
             chunks=len(prepared.chunks) if done.chunks == 0 else done.chunks,
             coverage=prepared.parsed.coverage,
-            warnings=prepared.parsed.warnings,
+            warnings=prepared.warnings,
             written=done.chunks,
             tokens=done.tokens,
         )
@@ -145,7 +145,7 @@ def foreseen(prepared: PreparedVersion, store: Store, collection: str) -> Docume
         outcome="metadata_only" if same else "updated" if version else "new",
         chunks=len(prepared.chunks),
         coverage=prepared.parsed.coverage,
-        warnings=prepared.parsed.warnings,
+        warnings=prepared.warnings,
         written=0 if same else len(prepared.chunks),
         tokens=0 if same else sum(c.block_tokens for c in fresh),
     )

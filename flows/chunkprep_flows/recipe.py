@@ -12,7 +12,7 @@ from chunkprep_ingest.template import TEMPLATES, Template
 
 if TYPE_CHECKING:
     from chunkprep_flows.ingest_settings import IngestSettings
-    from chunkprep_ingest.counting import Counter
+    from chunkprep_ingest.counting import RunningCounter
     from chunkprep_ingest.profile import Profile
     from chunkprep_store import Store
 
@@ -28,7 +28,7 @@ class Recipe:
     encoding: str
     template: Template
 
-    def counter(self) -> Counter:
+    def counter(self) -> RunningCounter:
         """The tokenizer, made once per process."""
         from chunkprep_ingest.tokens import counter_for
 

@@ -92,6 +92,7 @@ class _Bench:
             outcome=done.outcome,
             chunks=len(prepared.chunks),
             coverage=prepared.parsed.coverage,
+            warnings=prepared.warnings,
             written=done.chunks,
             tokens=done.tokens,
         )

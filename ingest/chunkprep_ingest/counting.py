@@ -33,6 +33,10 @@ class Counter(Protocol):
         """Tokens of each text by itself."""
         ...
 
+
+class RunningCounter(Counter, Protocol):
+    """A counter that can say where a text's tokens end: what splitting needs."""
+
     def running(self, text: str) -> Sequence[int]:
         """For each offset 0 to len(text), the tokens of `text` that end there or before.
 

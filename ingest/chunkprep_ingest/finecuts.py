@@ -17,6 +17,7 @@ from chunkprep_ingest import gaps
 Cut = tuple[int, int]
 """(offset, strength)."""
 
+_LINE_END = re.compile(r"\n(?=[ \t]*\S)")
 _WHITE = re.compile(r"\s")
 _NOT_WHITE = re.compile(r"\S")
 _CLUSTER = regex.compile(r"\X")
@@ -33,7 +34,7 @@ def word_cuts(
 ) -> list[Cut]:
     """Cuts about every `size` characters: behind a line break where one is near, else between
     words, else inside a word that does not fit `room` tokens by itself; `running` is the text's
-    running count (`Counter.running`).
+    running count (`RunningCounter.running`).
     """
     cuts: list[Cut] = []
     at = start
@@ -54,9 +55,9 @@ def word_cuts(
 def _next_cut(text: str, at: int, end: int, size: int) -> Cut | None:
     """The first good cut at least `size` characters behind `at`."""
     near = min(end, at + 4 * size)
-    line = text.find("\n", at + size - 1, near)
-    if 0 <= line < end - 1 and not text[line + 1].isspace():
-        return line + 1, gaps.LINE
+    broken = _LINE_END.search(text, at + size - 1, near)
+    if broken is not None:
+        return broken.end(), gaps.LINE
     found = _WHITE.search(text, at + size, end)
     if found is None:
         return None
@@ -95,9 +96,11 @@ def _inside(text: str, start: int, end: int, room: int, running: Sequence[int]) 
             yield at, gaps.INSIDE_WORD
     else:
         at = start
-    while running[end] - running[at] > room - _ODD_TOKENS:
-        cost = running[end] - running[at]
-        share = cost / -(-cost // max(1, room - _ODD_TOKENS))
+    if running[end] - running[at] <= room:
+        return
+    room = max(1, room - _ODD_TOKENS)
+    while (cost := running[end] - running[at]) > room:
+        share = cost / -(-cost // room)
         part = bisect_right(running, running[at] + share, at + 1, end) - 1
         at = cluster_edge(text, at, max(at + 1, part), end)
         if at >= end:

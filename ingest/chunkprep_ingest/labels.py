@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.finecuts import cluster_edge
 from chunkprep_ingest.template import PATH_SEPARATOR, Template, clean_label
 
 ELLIPSIS = "\u2026"
+_LONGEST_TOKEN = 16  # characters: a label of more than that for each token allowed is too long
 
 
 class Header(NamedTuple):
@@ -48,14 +50,39 @@ class Headers:
         return Header(text, self.counter.count(text))
 
     def _shortened(self, parts: list[str]) -> Header:
-        header = self._render(PATH_SEPARATOR.join(parts))
+        """Parts go from the root, then words, then grapheme clusters of the last part's end."""
+        whole = parts
+        parts = self._at_sight(parts)
+        header = self._render(self._label(parts, len(whole)))
         while header.tokens > self.limit and len(parts) > 1:
             parts = parts[1:]
-            header = self._render(PATH_SEPARATOR.join([ELLIPSIS, *parts]))
+            header = self._render(self._label(parts, len(whole)))
         words = parts[0].split()
         while header.tokens > self.limit and len(words) > 1:
             words = words[: max(1, len(words) * 3 // 4)]
             header = self._render(" ".join(words) + ELLIPSIS)
+        word = words[0] if words else ""
+        while header.tokens > self.limit and len(word) > 1:
+            end = cluster_edge(word, 0, len(word) * 3 // 4, len(word))
+            if end == len(word):
+                break
+            word = word[:end]
+            header = self._render(word + ELLIPSIS)
         if header.tokens > self.limit:
             header = self._render(ELLIPSIS)
         return header
+
+    def _label(self, parts: list[str], of: int) -> str:
+        return PATH_SEPARATOR.join(parts if len(parts) == of else [ELLIPSIS, *parts])
+
+    def _at_sight(self, parts: list[str]) -> list[str]:
+        """The parts that could fit by their length: what is far too long is not counted first,
+        and not again below every heading.
+        """
+        most = self.limit * _LONGEST_TOKEN
+        while len(parts) > 1 and sum(map(len, parts)) > most:
+            parts = parts[1:]
+        if len(parts[0]) > most:
+            name = parts[0][: cluster_edge(parts[0], 0, most, len(parts[0]))]
+            return [name.rstrip() + ELLIPSIS, *parts[1:]]
+        return parts

@@ -1,9 +1,9 @@
 """What the text before each piece costs, so that any run of pieces costs a subtraction.
 
-The whole text goes through the tokenizer once (`Counter.running`). `before[k]` is the exact count
-of the text before piece k, as it stands in the document. Where the tokenizer need not part the
-text at a gap, the few characters back to the nearest seam are counted afresh. A gap inside an
-unbroken run has no seam near: such gaps are `loose`, and prices do not add across them.
+The whole text goes through the tokenizer once (`RunningCounter.running`). `before[k]` is the
+exact count of the text before piece k, as it stands in the document. Where the tokenizer need not
+part the text at a gap, the few characters back to the nearest seam are counted afresh. A gap
+inside an unbroken run has no seam near: such gaps are `loose`, and prices do not add across them.
 """
 
 from __future__ import annotations

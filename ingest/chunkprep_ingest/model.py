@@ -194,3 +194,5 @@ class PreparedVersion:
     parsed: ParsedDocument
     chunks: tuple[Chunk, ...]
     etag: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What the reader and the splitter have to say."""

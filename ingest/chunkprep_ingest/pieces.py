@@ -68,7 +68,7 @@ def make_pieces(
 ) -> Pieces:
     """The pieces of a document for blocks that leave at least `room` tokens to the text.
 
-    `running` is the text's running count (`Counter.running`).
+    `running` is the text's running count (`RunningCounter.running`).
     """
     return _Builder(text, elements, room, running).build()
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.ids import digest
 from chunkprep_ingest.metadata import Metadata
@@ -14,7 +14,7 @@ from chunkprep_ingest.model import Chunk, Fingerprints, ParsedDocument, Prepared
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.profile import Profile
 from chunkprep_ingest.similarity import signatures
-from chunkprep_ingest.split import split
+from chunkprep_ingest.split import HEADER_WARNING, split_document
 
 
 def prepare_version(
@@ -26,7 +26,7 @@ def prepare_version(
     metadata: Metadata,
     policy: Policy,
     profile: Profile,
-    counter: Counter,
+    counter: RunningCounter,
     etag: str | None = None,
 ) -> PreparedVersion:
     """All that the store writes for one document. `data_hash` is of the file's bytes.
@@ -35,7 +35,7 @@ def prepare_version(
     grapheme cluster does not fit a block.
     """
     title = document_title(metadata, parsed, document)
-    chunks = split(parsed, title, policy, profile, counter)
+    chunks, warnings = split_document(parsed, title, policy, profile, counter)
     if not chunks:
         raise ReadError("empty", f"{document}: no text was found")
     rendered = rendered_metadata(title)
@@ -51,7 +51,13 @@ def prepare_version(
         parsed=parsed,
         chunks=signed(chunks),
         etag=etag,
+        warnings=_of_reader(parsed.warnings) + warnings,
     )
+
+
+def _of_reader(warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """A stored document's warnings without those of the splitting that is done again."""
+    return tuple(w for w in warnings if not w.startswith(HEADER_WARNING))
 
 
 def document_title(metadata: Metadata, parsed: ParsedDocument, document: str) -> str:

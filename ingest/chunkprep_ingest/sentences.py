@@ -35,7 +35,8 @@ form, so that a text is searched only for those of scripts it is written in."""
 
 _WIDE = "\u3002\uff01\uff1f\uff61\uff0e\ufe52\ufe12\ufe15\ufe56\ufe57"  # no space follows these
 _ALSO = {0xE2: "\u2026", 0xEF: "\uff0e\ufe52"}  # ellipsis, and ATerm of wide scripts
-_CLOSERS = r"""["'\u201d\u2019\u00bb)\]}*_`\u300d\u300f\u3011\uff09\u300b]*"""
+_RUN = ".!?\u3002\uff01\uff1f\u2026"  # terminators that may follow one another
+_CLOSERS = r"""["'\u201d\u2019\u00bb)\]}*_`\u300d\u300f\u3011\uff09\u300b]*+"""
 _ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st sr jr vs etc e.g i.e cf al ca approx dept inc ltd "
     "co corp jan feb mar apr jun jul aug sep sept oct nov dec z.b d.h u.a bzw".split()
@@ -52,13 +53,18 @@ _LONG_ENDINGS = frozenset(
 @functools.cache
 def _ends_at(char: str) -> re.Pattern[str]:
     """The ends that begin with one terminator: a literal prefix, which `re` finds fastest."""
-    run = re.escape(char) + r"[.!?\u3002\uff01\uff1f\u2026]*" + _CLOSERS
-    follows = r"(?=\s*\S)" if char in _WIDE else r"(?=\s+[^\sa-z\u00df-\u00f6\u00f8-\u00ff])"
+    first = re.escape(char)
+    # A run of terminators is tried once, from its first one, and taken whole: a line of 50,000
+    # dots would cost the square of its length otherwise.
+    run = rf"{first}(?<![{_RUN}]{first})[{_RUN}]*+{_CLOSERS}"
+    follows = r"(?=\s*+\S)" if char in _WIDE else r"(?=\s++[^a-z\u00df-\u00f6\u00f8-\u00ff])"
     return re.compile(run + follows)
 
 
 def _is_abbreviation(text: str, stop: int) -> bool:
     """Whether the full stop at `stop` belongs to an abbreviation or an initial."""
+    if text[stop + 1 : stop + 2] in ("!", "?"):
+        return False
     if text[stop - 1 : stop].isdigit():
         return _is_enumerator(text, stop)
     start = stop

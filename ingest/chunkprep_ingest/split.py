@@ -7,8 +7,9 @@ Every price is exact: sums where the tokenizer must split, a fresh count elsewhe
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import NamedTuple
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.divide import Divider, Range
 from chunkprep_ingest.errors import IndivisibleError
 from chunkprep_ingest.finecuts import cluster_edge, is_edge
@@ -29,20 +30,38 @@ from chunkprep_ingest.price import Priced, Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
 from chunkprep_ingest.template import neutralise, restore
 
+HEADER_WARNING = "table_header: "
+"""How the warning starts that a table's header is not repeated."""
+
+_NAMED = 60  # characters of a header that a warning shows
 _SLACK = 2  # tokens that the first and last word of a chunk may cost more than in the document
 
 
+class Split(NamedTuple):
+    """The chunks of a document, and warnings about them."""
+
+    chunks: tuple[Chunk, ...]
+    warnings: tuple[str, ...]
+
+
 def split(
-    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: Counter
+    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: RunningCounter
 ) -> tuple[Chunk, ...]:
     """The document's chunks in order: each block at most `policy.cap` tokens, priced exactly.
 
     Raises IndivisibleError where one grapheme cluster does not fit a block, PolicyError where
     the cap is too small for the template.
     """
+    return split_document(parsed, title, policy, profile, counter).chunks
+
+
+def split_document(
+    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: RunningCounter
+) -> Split:
+    """Like `split`, and what there is to say about it."""
     check_policy(policy, profile)
     if not parsed.elements:
-        return ()
+        return Split((), ())
     return _Splitter(parsed, title, policy, profile, counter).split()
 
 
@@ -55,7 +74,7 @@ class _Splitter:
         title: str,
         policy: Policy,
         profile: Profile,
-        counter: Counter,
+        counter: RunningCounter,
     ) -> None:
         self.template = profile.template
         self.profile = profile
@@ -75,8 +94,9 @@ class _Splitter:
         self.ascii = self.text.isascii()
         self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
         self.chunks: list[Chunk] = []
+        self.unrepeated: dict[str, None] = {}
 
-    def split(self) -> tuple[Chunk, ...]:
+    def split(self) -> Split:
         policy = self.policy
         room = _Room(self, policy.cap)
         capped = policy.target_tokens == policy.cap
@@ -93,7 +113,16 @@ class _Splitter:
         )
         for first, last in divider.divide(0, len(self.pieces)):
             self._emit(first, last)
-        return tuple(self.chunks)
+        return Split(tuple(self.chunks), self._warnings())
+
+    def _warnings(self) -> tuple[str, ...]:
+        if not self.unrepeated:
+            return ()
+        named = next(iter(self.unrepeated)).strip()[:_NAMED]
+        return (
+            f"{HEADER_WARNING}{len(self.unrepeated)} too long to repeat, in the first part of the "
+            f"table only; raise the cap above {self.policy.cap}, or shorten it: {named}",
+        )
 
     def _emit(self, first: int, last: int) -> None:
         """Price the pieces as one chunk; where that is over the cap after all, part them."""
@@ -143,6 +172,7 @@ class _Splitter:
     def _chunk(self, first: int, last: int, start: int, end: int) -> Chunk:
         lead = self.pieces.lead.get(first, "")
         if lead and self.prices.lead(lead) > self.headers.limit:
+            self.unrepeated[lead] = None
             lead = ""  # a repeated header that long would leave no room for rows
         trail = self.pieces.trail.get(last, "")
         path = self._path(first, last)

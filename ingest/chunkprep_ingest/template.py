@@ -143,7 +143,7 @@ def forgery_patterns(template: Template) -> tuple[re.Pattern[str], ...]:
     """
     opening = _loose(template.opening)
     if template.opening[0].isalnum():  # a plain word: only where it could start a block
-        opening = rf"(?<![^\n]){opening}\s*\d*\s*{_loose(template.before_label)}"
+        opening = rf"(?<![^\n]){opening}\s*(?:\d+\s*)?{_loose(template.before_label)}"
     else:
         opening += r"\b"
     delimiter = template.delimiter.strip()

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, cast
 import tiktoken
 from tiktoken_ext import openai_public
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.errors import ProfileError
 from chunkprep_ingest.ids import bytes_hash, fingerprint
 
@@ -66,7 +66,7 @@ class TiktokenCounter:
         return list(map(len, map(self._encode, texts)))
 
     def running(self, text: str) -> Sequence[int]:
-        """For each offset, the tokens that end there or before: see `Counter.running`."""
+        """For each offset, the tokens that end there or before: see `RunningCounter.running`."""
         import numpy as np  # the `ingest` extra; counting alone does without
 
         if self._characters is None:
@@ -94,7 +94,7 @@ class HuggingFaceCounter:
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
     def running(self, text: str) -> Sequence[int]:
-        """For each offset, the tokens that end there or before: see `Counter.running`."""
+        """For each offset, the tokens that end there or before: see `RunningCounter.running`."""
         import numpy as np
 
         found = self._tokenizer.encode(text, add_special_tokens=False)
@@ -108,7 +108,7 @@ class HuggingFaceCounter:
 
 
 @functools.cache
-def counter_for(name: str) -> Counter:
+def counter_for(name: str) -> RunningCounter:
     """The counter of an encoding: tiktoken's by name, or a `tokenizer.json` by its path.
 
     Made once per process (about 0.25 s). Raises ProfileError for what is not at hand.

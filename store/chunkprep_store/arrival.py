@@ -145,7 +145,7 @@ def version_values(arrival: Arrival, metadata: Metadata) -> dict[str, Any]:
         "rendered": prepared.rendered,
         "coverage": parsed.coverage,
         "missing": to_json(parsed.missing),
-        "warnings": to_json(parsed.warnings),
+        "warnings": to_json(prepared.warnings),
         "tokens": sum(c.block_tokens for c in prepared.chunks),
         "run_id": arrival.run_id,
     }

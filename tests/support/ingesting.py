@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import Moment
@@ -30,7 +30,7 @@ def ingest(
     **metadata: Any,
 ) -> WriteOutcome:
     """Store a Markdown text as a version of `document` at the moment `now`."""
-    counter: Counter = tiktoken_counter(encoding)
+    counter: RunningCounter = tiktoken_counter(encoding)
     profile, policy = make_profile(counter, TEMPLATES[template]), Policy(cap=cap)
     store.put_profile(
         profile.fingerprint, encoding, profile.template.to_json(), profile.ordinal_tokens or 0

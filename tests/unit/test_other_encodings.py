@@ -10,7 +10,7 @@ from tests.support.laws import broken_laws
 from tests.support.nasty import WORDS, nasty_document
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from chunkprep_ingest.counting import Counter
+from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.profile import broken_seam, make_profile
 from chunkprep_ingest.split import split
@@ -56,7 +56,7 @@ LLAMA_3 = (
 
 
 @pytest.fixture(params=["llama3", "gpt2", "metaspace"])
-def counter(request: pytest.FixtureRequest, tmp_path: Path) -> Counter:
+def counter(request: pytest.FixtureRequest, tmp_path: Path) -> RunningCounter:
     made = {
         "llama3": lambda: byte_level(LLAMA_3),
         "gpt2": lambda: byte_level(None),
@@ -67,11 +67,11 @@ def counter(request: pytest.FixtureRequest, tmp_path: Path) -> Counter:
     return counter_for(str(path))
 
 
-def test_the_check_tells_which_encodings_have_seams(counter: Counter) -> None:
+def test_the_check_tells_which_encodings_have_seams(counter: RunningCounter) -> None:
     assert (broken_seam(counter) is None) == ("llama3" in counter.encoding)
 
 
-def test_blocks_keep_the_cap_and_sums_are_never_below_the_count(counter: Counter) -> None:
+def test_blocks_keep_the_cap_and_sums_are_never_below_the_count(counter: RunningCounter) -> None:
     template = TEMPLATES["markdown"]
     profile = make_profile(counter, template)
     blocks: list[tuple[str, int]] = []

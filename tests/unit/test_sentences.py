@@ -28,6 +28,8 @@ def parts(text: str) -> list[str]:
         ("ends in lower. case stays", ["ends in lower. case stays"]),
         ("1. First item. Second", ["1. First item.", "Second"]),
         ("Wait... Then", ["Wait...", "Then"]),
+        ("Refund etc.? Yes?! No", ["Refund etc.?", "Yes?!", "No"]),
+        ("Dr. No?! Yes \u2026? Well", ["Dr. No?!", "Yes \u2026?", "Well"]),
         ("\u6b21\u6587\u3002\u7d42\u308f\u308a", ["\u6b21\u6587\u3002", "\u7d42\u308f\u308a"]),
         ("\u092f\u0939\u0964 \u0935\u0939\u0964", ["\u092f\u0939\u0964", "\u0935\u0939\u0964"]),
         ("\u0647\u0644\u061f \u0646\u0639\u0645", ["\u0647\u0644\u061f", "\u0646\u0639\u0645"]),
