@@ -8,10 +8,11 @@ import sys
 import chunkprep_packer
 
 PUBLIC = {
-    "Block", "Candidate", "Comparison", "Decision", "Figures", "Label", "PackLog", "PackOptions",
-    "PackRequest", "PackResult", "Packer", "PinText", "PlainChunk", "Proof", "Replayed",
-    "Replayer", "Signature", "SlotTerms", "SpanScore", "Totals", "Truncation", "pack",
-    "read_labels", "score_spans", "signatures", "slot", "slot_terms", "total",
+    "Block", "Candidate", "Comparison", "Decision", "Figures", "Label", "LogFigures", "PackLog",
+    "PackOptions", "PackRequest", "PackResult", "Packer", "PinText", "PlainChunk", "Proof",
+    "Replayed", "Replayer", "Signature", "SlotTerms", "SpanScore", "Totals", "Truncation",
+    "log_figures", "pack", "read_labels", "score_spans", "signatures", "slot", "slot_terms",
+    "total",
 }  # fmt: skip
 
 
