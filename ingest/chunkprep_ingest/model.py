@@ -15,6 +15,7 @@ Moment = int
 ElementKind = Literal["title", "paragraph", "list_item", "table", "code"]
 ChunkKind = Literal["prose", "table", "code"]
 BoundaryKind = Literal["heading", "paragraph", "list_item", "table_row", "code_block", "sentence"]
+Rendering = Literal["verbatim", "records"]
 Status = Literal["draft", "active", "superseded", "withdrawn"]
 
 ELEMENT_KINDS: tuple[ElementKind, ...] = ("title", "paragraph", "list_item", "table", "code")
@@ -98,8 +99,8 @@ class Chunk:
     """A run of elements, or a part of one, as the model will see it, priced.
 
     `text` is document.text[start:end] with `additions` put in (a table's header repeated, a code
-    fence reopened) and `substitutions` made. The block is header + text + delimiter and costs
-    `block_tokens`.
+    fence reopened, the names of a record's columns) and `substitutions` made. The block is
+    header + text + delimiter and costs `block_tokens`.
     """
 
     ordinal: int
@@ -119,6 +120,9 @@ class Chunk:
     """Hex SHA-256 of the text as the document has it: additions in, substitutions undone."""
     additions: tuple[Span, ...] = ()
     substitutions: tuple[Substitution, ...] = ()
+    rendering: Rendering = "verbatim"
+    """"records" where rows of a table too wide for the cap stand as "column: value" lines: the
+    text is then that of the document but for additions, white space and pipes between cells."""
     signature: bytes = b""
     """MinHash signature for near duplicates, at most 128 bytes; empty for short texts."""
 

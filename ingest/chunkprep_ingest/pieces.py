@@ -11,16 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chunkprep_ingest import gaps
+from chunkprep_ingest.counting import follows_line
 from chunkprep_ingest.finecuts import is_edge, word_cuts
 from chunkprep_ingest.headings import heading_name
 from chunkprep_ingest.model import BoundaryKind, Element
+from chunkprep_ingest.records import Rendered
 from chunkprep_ingest.sentences import sentence_ends
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[^\n]*\n")
 _SEPARATOR_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-*:?[ \t]*)*$")
 _HEADING_LENGTH = 80  # characters of a line that may be a heading in plain text
+_LAST_ASCII = "\x7f"
 _LINE_ENDS = frozenset(".!?,;\u3002\uff01\uff1f") | {""}
 _FINE_PARTS = 3  # a block that is filled with fine pieces gets at least this many
 
@@ -63,28 +67,23 @@ class Pieces:
         return self.sections[self.section_of[self.element[piece]]]
 
 
-def make_pieces(
-    text: str, elements: tuple[Element, ...], room: int, running: Sequence[int]
-) -> Pieces:
+def make_pieces(rendered: Rendered, room: int, running: Sequence[int]) -> Pieces:
     """The pieces of a document for blocks that leave at least `room` tokens to the text.
 
-    `running` is the text's running count (`RunningCounter.running`).
+    `running` is the rendered text's running count (`RunningCounter.running`).
     """
-    return _Builder(text, elements, room, running).build()
+    return _Builder(rendered, room, running).build()
 
 
 class _Builder:
     """Walks the elements once and appends their pieces."""
 
-    def __init__(
-        self,
-        text: str,
-        elements: tuple[Element, ...],
-        room: int,
-        running: Sequence[int],
-    ) -> None:
-        self.text = text
-        self.elements = elements
+    def __init__(self, rendered: Rendered, room: int, running: Sequence[int]) -> None:
+        self.text = text = rendered.text
+        self.elements = rendered.elements
+        self.records = {start for start, _ in rendered.records}
+        self.heads = rendered.heads
+        self.labels = dict(rendered.additions)
         self.room = room
         self.running = running
         self.rows: list[tuple[int, int, BoundaryKind | None, int]] = []
@@ -115,10 +114,15 @@ class _Builder:
             section_of.append(len(self.sections) - 1)
             before = element
             cost = running[end] - running[held]
-            if gap[0] != gaps.JOINED or cost > room or kind == "title":
+            if start in self.heads:
+                gap = gaps.JOINED, None
+            joined = gap[0] == gaps.JOINED and kind != "title" and start not in self.heads
+            if not joined or cost > room:
                 held = start
                 rows.append((start, gap[0], gap[1], index))
-            if kind == "table":
+            if start in self.records:
+                self._record(index, element)
+            elif kind == "table":
                 self._table(index, element)
             elif kind == "code":
                 self._code(index, element)
@@ -160,27 +164,35 @@ class _Builder:
         start, end = element.start, element.end
         long = not self._fits(start, end)
         ends, at = self.ends, self.next_end
-        text, rows, ascii_only = self.text, self.rows, self.ascii
-        while ends[at] < end:
-            cut = ends[at]
+        text, rows = self.text, self.rows
+        running, room = self.running, self.room
+        while (cut := ends[at]) < end:
             at += 1
             strength = gaps.SENTENCE
-            if text[cut] != " " or text[cut + 1] in " \n":
-                behind = cut
-                while behind < end and text[behind].isspace():
-                    behind += 1
-                line = text.rfind("\n", cut, behind)
-                if line >= 0:
-                    cut, strength = line + 1, gaps.SENTENCE_AT_LINE_END
-                    if self._is_heading_like(cut, end):
-                        strength = gaps.HEADING_LIKE_LINE
-            if long:
+            if text[cut] != " " or not " " < text[cut + 1] < _LAST_ASCII:
+                cut, strength = self._sentence_gap(cut, end)
+                if cut < 0:
+                    continue
+            if long and running[cut] - running[start] > room:
                 self._fine(index, start, cut)
-            if ascii_only or is_edge(text, cut):
-                rows.append((cut, strength, "sentence", index))
+            rows.append((cut, strength, "sentence", index))
             start = cut
         if long:
             self._fine(index, start, end)
+
+    def _sentence_gap(self, cut: int, end: int) -> tuple[int, int]:
+        """Where exactly to part behind a sentence that ends at `cut`, and how strong that gap is;
+        -1 where it would tear a grapheme cluster.
+        """
+        text = self.text
+        behind = cut
+        while behind < end and text[behind].isspace():
+            behind += 1
+        line = text.rfind("\n", cut, behind)
+        if line < 0:
+            return (cut if is_edge(text, cut) else -1), gaps.SENTENCE
+        heading = self._is_heading_like(line + 1, end)
+        return line + 1, gaps.HEADING_LIKE_LINE if heading else gaps.SENTENCE_AT_LINE_END
 
     def _is_heading_like(self, start: int, end: int) -> bool:
         """Whether the line at `start` is short, stands before another, and ends no sentence."""
@@ -209,6 +221,27 @@ class _Builder:
                 self.rows.append((start, gaps.JOINED, None, index))
             if not self._fits(start, end):
                 self._row(index, start, end)
+
+    def _record(self, index: int, record: Element) -> None:
+        """Lines "column: value"; a part of a record repeats the first line, and the name of the
+        column that it goes on with.
+        """
+        lines = [*self._lines(record), record.end]
+        key = self.text[lines[0] : lines[1]].rstrip("\n") + "\n"
+        if not follows_line(key, 0) or len(key) > self.room // _FINE_PARTS:
+            key = ""
+        for line, (start, end) in enumerate(pairwise(lines)):
+            if line:
+                if key:
+                    self.lead[len(self.rows)] = key
+                self.rows.append((start, gaps.CELL, None, index))
+            if not self._fits(start, end):
+                first, value = len(self.rows), start + self.labels[start]
+                self._fine(index, value, end)
+                name = self.text[start : value - 1] + "\n"
+                lead = (key if line else "") + name
+                if follows_line(lead, 0):
+                    self.lead.update(dict.fromkeys(range(first, len(self.rows)), lead))
 
     def _is_separator(self, start: int, end: int) -> bool:
         return bool(_SEPARATOR_ROW.match(self.text[start:end].rstrip("\n")))

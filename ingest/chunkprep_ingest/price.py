@@ -59,10 +59,10 @@ class Prices:
             return self._each(run)
         if self._breaks(run.first, run.last, run.start):
             return self._piecewise(run)
-        closing = self._closing(run)
-        if closing is None:
+        closing, front = self._closing(run), self._front(run)
+        if closing is None or front is None:
             return self._fresh(run), ()
-        base = self._front(run) - self.before[run.first]
+        base = front - self.before[run.first]
         block = base + self.before[run.last] + closing
         return block, self._boundaries(run, base, min(block, self.cap))
 
@@ -133,9 +133,9 @@ class Prices:
             ]
         )
 
-    def _front(self, run: Run) -> int:
+    def _front(self, run: Run) -> int | None:
         """Header, lead, and what the first word costs more or less behind them than it does in
-        the document.
+        the document; None where that word is all there is.
         """
         text, measured, count = self.text, self.measured, self.count
         at = self.pieces.start[run.first]
@@ -143,6 +143,8 @@ class Prices:
             return run.header.tokens + self.lead(run.lead)
         stop = self.pieces.start[run.first + 1] if run.first + 1 < run.last else run.end
         head = seam_after(text, run.start, stop)
+        if head == run.end:
+            return None
         seam = measured.seam.get(run.first, at)
         in_document = count(text[seam:head]) - (count(text[seam:at]) if seam < at else 0)
         return count(run.header.text + run.lead + text[run.start : head]) - in_document

@@ -65,8 +65,9 @@ def _is_abbreviation(text: str, stop: int) -> bool:
     """Whether the full stop at `stop` belongs to an abbreviation or an initial."""
     if text[stop + 1 : stop + 2] in ("!", "?"):
         return False
-    if text[stop - 1 : stop].isdigit():
-        return _is_enumerator(text, stop)
+    before = text[stop - 1 : stop]
+    if not before.isalpha():
+        return before.isdigit() and _is_enumerator(text, stop)
     start = stop
     while start > 0 and stop - start < 8 and (text[start - 1].isalpha() or text[start - 1] == "."):
         start -= 1

@@ -28,6 +28,7 @@ from chunkprep_ingest.pieces import make_pieces
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.price import Priced, Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
+from chunkprep_ingest.records import render_records
 from chunkprep_ingest.template import neutralise, restore
 
 HEADER_WARNING = "table_header: "
@@ -88,7 +89,14 @@ class _Splitter:
         spent = self.headers.limit + profile.delimiter_tokens + _SLACK
         self.least_room = max(1, policy.cap - spent)
         running = counter.running(self.text)
-        self.pieces = make_pieces(self.text, parsed.elements, self.least_room, running)
+        rendered = render_records(
+            parsed.text, parsed.elements, self.least_room, self.headers.limit, running
+        )
+        if rendered.records:
+            self.text, self.substitutions = neutralise(profile.template, rendered.text)
+            running = counter.running(self.text)
+        self.rendered = rendered._replace(text=self.text)
+        self.pieces = make_pieces(self.rendered, self.least_room, running)
         self.measured = measure(self.pieces, running, counter, profile.seams)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
         self.ascii = self.text.isascii()
@@ -186,12 +194,14 @@ class _Splitter:
         kind = self._kind(first, last, start, end)
         substitutions = self._substituted(start, end, len(lead))
         additions = [Span(0, len(lead))] if lead else []
+        additions += [Span(s.offset + len(lead), s.length) for s in self.rendered.added(start, end)]
         if trail:
             additions.append(Span(len(text) - len(trail), len(trail)))
+        place = self.rendered.in_document(start, end)
         return Chunk(
             ordinal=len(self.chunks),
-            start=start,
-            end=end,
+            start=place[0],
+            end=place[1],
             text=text,
             header=header.text,
             heading_path=path,
@@ -205,6 +215,7 @@ class _Splitter:
             content_hash=text_hash(restore(text, substitutions) if substitutions else text),
             additions=tuple(additions),
             substitutions=substitutions,
+            rendering="records" if self.rendered.has_record(start, end) else "verbatim",
         )
 
     def _part(self, piece: int, start: int, end: int) -> None:
@@ -223,7 +234,8 @@ class _Splitter:
                 if shorter == stop or not size:
                     raise IndivisibleError(
                         "indivisible",
-                        f"{text[start:stop][:20]!r} at character {start} costs "
+                        f"{text[start:stop][:20]!r} at character "
+                        f"{self.rendered.in_document(start, stop)[0]} costs "
                         f"{self._block(header, start, stop)} tokens as a block; the cap is {room}",
                     )
                 stop = shorter

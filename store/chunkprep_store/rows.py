@@ -114,5 +114,5 @@ def chunk_rows(
             "span_end": chunk.end,
             "additions": to_json([tuple(s) for s in chunk.additions]),
             "substitutions": to_json([tuple(s) for s in chunk.substitutions]),
-            "rendering": getattr(chunk, "rendering", "verbatim"),
+            "rendering": chunk.rendering,
         }
