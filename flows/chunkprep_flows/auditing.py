@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from chunkprep_flows import pack_findings
 from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.model import Moment
-from chunkprep_ingest.sources import Listing, list_sources
 from chunkprep_ingest.tokens import counter_for
 from chunkprep_store import CHECKS, Finding, Sources, Store
+
+if TYPE_CHECKING:
+    from chunkprep_ingest.sources import Listing
 
 Recount = Literal["all"] | int | None
 ALL_CHECKS = (*CHECKS, pack_findings.CHECK)
@@ -65,9 +67,15 @@ def _stored_findings(
         checks=checks,
         recount=recount,
         counters=counter_for if recount is not None else None,
-        sources=source_state(store, collection, list_sources(sources)) if sources else None,
+        sources=_listed(store, collection, sources) if sources else None,
         index_ids=None if index_ids is None else read_ids(index_ids),
     )
+
+
+def _listed(store: Store, collection: str, sources: Sequence[str]) -> Sources:
+    from chunkprep_ingest.sources import list_sources  # the `ingest` extra; the rest does without
+
+    return source_state(store, collection, list_sources(sources))
 
 
 def source_state(store: Store, collection: str, listing: Listing) -> Sources:
