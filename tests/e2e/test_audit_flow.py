@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -23,11 +23,11 @@ TEXT = "# A\n\nApples are red."
 
 
 @pytest.fixture
-def filled(store: Store) -> Iterator[Store]:
+def filled(store: Store) -> Store:
     """A store with a document to review, on both databases."""
     ingest(store, "due.md", TEXT, now=now(), review_by="2020-01-01")
     ingest(store, "good.md", "# B\n\nBananas | and more.", now=now())
-    yield store
+    return store
 
 
 def damage(store: Store) -> None:
@@ -41,15 +41,17 @@ def settings(store_url: str, fail_on: Level = "error", **more: Any) -> AuditSett
     return AuditSettings(store=store_url, fail_on=fail_on, **more)
 
 
-def run(wanted: AuditSettings) -> tuple[Any, str]:
+def run(wanted: AuditSettings) -> tuple[Any, UUID]:
     """The final state of a run of the flow, and the run's id."""
     from chunkprep_flows.audit_versions import audit_versions
 
     state = audit_versions(wanted, return_state=True)
-    return state, str(state.state_details.flow_run_id)
+    run_id = state.state_details.flow_run_id
+    assert run_id is not None
+    return state, run_id
 
 
-def artifacts(run_id: str) -> dict[str, str]:
+def artifacts(run_id: UUID) -> dict[str, str]:
     """Data of the artifacts that a run left, by key."""
     from prefect import get_client
     from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterFlowRunId
