@@ -15,7 +15,7 @@ from chunkprep_flows.plan import Work
 from chunkprep_flows.reading import READERS
 from chunkprep_flows.recipe import Recipe
 from chunkprep_flows.source_metadata import SourceMetadata
-from chunkprep_ingest.errors import NotFoundError, ReadError
+from chunkprep_ingest.errors import NotFoundError, ReadError, RejectedError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
@@ -76,6 +76,8 @@ class Bench:
             return self.write(prepared)
         except ReadError as error:
             return self.fail(work, error, data_hash)
+        except RejectedError as error:
+            return self.fail(work, ReadError("rejected", f"{work.document}: {error}"), data_hash)
         except MemoryError:
             told = ReadError("out_of_memory", f"{work.document}: reading took too much memory")
             return self.fail(work, told, data_hash)

@@ -9,6 +9,7 @@ ChunkprepError
 ├── StoreError           the store refused or is not what it should be
 │   ├── SchemaError      the store's schema is older or newer than this program
 │   ├── NotFoundError    a collection, document, version, chunk or request that does not exist
+│   ├── RejectedError    the database rejected the rows of one document
 │   ├── ConflictError    two writers wanted the same thing, and retrying did not settle it
 │   └── UnavailableError the database does not answer; the same call may work later
 └── RequestError         a request that cannot be served as written; names the field
@@ -33,8 +34,9 @@ READ_REMEDIES = {
     "low_coverage": "compare the file with `chunkprep chunks`, and convert it to a plainer format",
     "indivisible": "raise --cap; one character alone costs more than the cap leaves",
     "bad_metadata": "correct the value named here and ingest again",
+    "rejected": "run `chunkprep db check`; if the schema is current, report this message",
 }
-"""Remedy of each stable failure code of CONTRACT.md."""
+"""Remedy of each stable failure code of CONTRACT.md, and of `rejected`: by the database."""
 
 READ_CODES = frozenset(READ_REMEDIES)
 
@@ -103,6 +105,12 @@ class NotFoundError(StoreError):
     """What was named does not exist in this collection."""
 
     code = "not_found"
+
+
+class RejectedError(StoreError):
+    """The database rejected the rows of one document; the others are not concerned."""
+
+    code = "rejected"
 
 
 class ConflictError(StoreError):

@@ -11,9 +11,15 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    OperationalError,
+)
 
-from chunkprep_ingest.errors import ConflictError, StoreError, UnavailableError
+from chunkprep_ingest.errors import ConflictError, RejectedError, StoreError, UnavailableError
 
 T = TypeVar("T")
 
@@ -29,6 +35,8 @@ _DRIVERS = {
 }
 _RETRY_STATES = {"40001", "40P01", "55P03"}
 """PostgreSQL: serialization failure, deadlock, lock not available."""
+_KEY_STATES = {"23503", "23505"}
+"""PostgreSQL: foreign key violation, unique violation."""
 
 
 def parse_url(url: str) -> sa.URL:
@@ -161,6 +169,8 @@ def _refusals() -> Iterator[None]:
 
 
 def _refused(error: DBAPIError) -> StoreError:
+    if isinstance(error, (DataError, IntegrityError)):
+        return RejectedError(f"the database rejected a row: {error.orig}")
     return StoreError(f"the database refused: {error.orig}; check --store")
 
 
@@ -191,11 +201,12 @@ def _collision(error: DBAPIError) -> bool:
 
 
 def _lost_race(error: DBAPIError) -> bool:
-    """A unique key that another PostgreSQL writer took first. A chunk's own keys are no race:
+    """A key that another PostgreSQL writer took, or removed, first. A chunk's own keys are no race:
     the document is locked. SQLite has one writer and so none.
     """
     constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
-    return isinstance(error, IntegrityError) and (constraint or "chunks").find("chunks") < 0
+    keys = getattr(error.orig, "sqlstate", None) in _KEY_STATES
+    return keys and "chunks" not in (constraint or "chunks")
 
 
 def _sqlite_engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:
