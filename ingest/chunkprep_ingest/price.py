@@ -119,17 +119,18 @@ class Prices:
         """The gaps where the block may be cut for less than `most`; `base` is what stands before
         the first piece, less the pieces before it.
         """
-        pieces, before, text = self.pieces, self.before, self.text
-        kinds, starts, origin = pieces.kind, pieces.start, run.start - len(run.lead)
+        pieces, text, origin = self.pieces, self.text, run.start - len(run.lead)
+        inside = slice(run.first + 1, run.last)
+        gaps = zip(pieces.start[inside], pieces.kind[inside], self.before[inside], strict=True)
         line = base + self.profile.line_marker_tokens
         space = base + self.profile.space_marker_tokens
         made = tuple.__new__  # a NamedTuple without its constructor's cost
         return tuple(
             [
-                made(Boundary, (starts[k] - origin, kind, cost))
-                for k in range(run.first + 1, run.last)
-                if (kind := kinds[k]) is not None
-                and (cost := before[k] + (line if text[starts[k] - 1] == "\n" else space)) < most
+                made(Boundary, (at - origin, kind, cost))
+                for at, kind, before in gaps
+                if kind is not None
+                and (cost := before + (line if text[at - 1] == "\n" else space)) < most
             ]
         )
 
