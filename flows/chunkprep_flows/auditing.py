@@ -1,19 +1,26 @@
-"""The audit with what only this layer knows: source files, index files, the tokenizer."""
+"""The audit with what only this layer knows: source files, index files, the tokenizer, and what
+the packer reads in the log.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from chunkprep_ingest.errors import ReadError
+from chunkprep_flows import pack_findings
+from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.model import Moment
-from chunkprep_ingest.sources import Listing, list_sources
 from chunkprep_ingest.tokens import counter_for
-from chunkprep_store import Finding, Sources, Store
+from chunkprep_store import CHECKS, Finding, Sources, Store
+
+if TYPE_CHECKING:
+    from chunkprep_ingest.sources import Listing
 
 Recount = Literal["all"] | int | None
+ALL_CHECKS = (*CHECKS, pack_findings.CHECK)
+"""The store's checks, and the packer's."""
 
 
 def findings(
@@ -26,16 +33,49 @@ def findings(
     recount: Recount = None,
     checks: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Every finding of the audit. `recount`: "all" chunks, or about so many."""
+    """Every finding of the audit. `recount`: "all" chunks, or about so many.
+
+    Raises RequestError for a check that does not exist.
+    """
+    for name in checks:
+        if name not in ALL_CHECKS:
+            raise RequestError(
+                f"{name!r} is no check; use one of {', '.join(ALL_CHECKS)}", "checks"
+            )
+    stored = [name for name in checks if name != pack_findings.CHECK]
+    asked = pack_findings.CHECK in checks
+    if stored or not checks:
+        yield from _stored_findings(
+            store, collection, now, sources, index_ids, recount, stored or None
+        )
+    if asked or not checks:
+        yield from pack_findings.signature_findings(store, collection, now=now, asked=asked)
+
+
+def _stored_findings(
+    store: Store,
+    collection: str,
+    now: Moment,
+    sources: Sequence[str],
+    index_ids: Path | None,
+    recount: Recount,
+    checks: Sequence[str] | None,
+) -> Iterator[Finding]:
     return store.audit(
         collection,
         now=now,
-        checks=checks or None,
+        checks=checks,
         recount=recount,
         counters=counter_for if recount is not None else None,
-        sources=source_state(store, collection, list_sources(sources)) if sources else None,
+        sources=_listed(store, collection, sources) if sources else None,
         index_ids=None if index_ids is None else read_ids(index_ids),
     )
+
+
+def _listed(store: Store, collection: str, sources: Sequence[str]) -> Sources:
+    from chunkprep_ingest.sources import list_sources  # the `ingest` extra; the rest does without
+
+    return source_state(store, collection, list_sources(sources))
 
 
 def source_state(store: Store, collection: str, listing: Listing) -> Sources:

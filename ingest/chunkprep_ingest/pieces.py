@@ -120,7 +120,7 @@ class _Builder:
             joined = gap[0] == gaps.JOINED and kind != "title" and start not in self.heads
             if not joined or cost > room:
                 held = start
-                rows.append((start, *gap, index))
+                rows.append((start, gap[0], gap[1], index))
             if start in self.records:
                 self._record(index, element)
             elif kind == "table":

@@ -1,6 +1,7 @@
 """Packing retrieved chunks into a context window: slot, filters, fill, order, log and replay."""
 
 from chunkprep_packer.compare import Comparison, Figures, Totals, total
+from chunkprep_packer.log_figures import LogFigures, log_figures
 from chunkprep_packer.packer import Packer
 from chunkprep_packer.plain import PlainChunk, pack
 from chunkprep_packer.replay import Proof, Replayed, Replayer
@@ -17,6 +18,7 @@ __all__ = [
     "Decision",
     "Figures",
     "Label",
+    "LogFigures",
     "PackLog",
     "PackOptions",
     "PackRequest",
@@ -32,6 +34,7 @@ __all__ = [
     "SpanScore",
     "Totals",
     "Truncation",
+    "log_figures",
     "pack",
     "read_labels",
     "score_spans",

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.errors import NotFoundError, RequestError
 from chunkprep_ingest.model import ChunkRow
 from chunkprep_ingest.template import Template
 from chunkprep_packer.diversity import Cosines, from_text
@@ -93,14 +93,16 @@ class LoggedPack:
                 f"{name}: not an option of a replay; use one of {', '.join(sorted(REPLAYABLE))}",
                 name,
             )
-        if changes.get("mmr") is not None and self.result["cosines"] is None:
-            raise RequestError(
-                f"mmr: request {self.record.request_id} was packed without diversity, so the log "
-                f"holds no similarities; replay it without mmr",
-                "mmr",
-            )
         same = {name: getattr(self.request, name) for name in LoggedRequest.model_fields}
         return LoggedRequest(**{**same, **changes})
+
+    def require_similarities(self, changes: Mapping[str, object]) -> None:
+        """Raise NotFoundError where `changes` ask for diversity that the log cannot judge."""
+        if changes.get("mmr") is not None and self.result["cosines"] is None:
+            raise NotFoundError(
+                f"mmr: request {self.record.request_id} was packed without diversity, so the log "
+                f"holds no similarities; replay it without mmr"
+            )
 
     def facts(
         self,

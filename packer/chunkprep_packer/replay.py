@@ -83,6 +83,7 @@ class Replayer:
             request = logged.changed(changes)
             before = None
             try:
+                logged.require_similarities(changes)
                 facts = self._logged_facts(logged, changed=bool(changes))
                 before = self._decide(logged.request, facts)
                 if self._as_now is not None:

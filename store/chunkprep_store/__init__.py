@@ -14,6 +14,7 @@ from chunkprep_store.reading import Snapshot
 from chunkprep_store.runs import Failure, Run
 from chunkprep_store.schema import SchemaState
 from chunkprep_store.search import SearchHit
+from chunkprep_store.sizes import DocumentCounts, LargeBlock, SizeCount
 from chunkprep_store.store import Store
 from chunkprep_store.writing import WriteOutcome
 
@@ -21,6 +22,7 @@ __all__ = [
     "CHECKS",
     "Change",
     "Decided",
+    "DocumentCounts",
     "Erased",
     "Failure",
     "Finding",
@@ -28,6 +30,7 @@ __all__ = [
     "HistoryEntry",
     "Impact",
     "KnownDocument",
+    "LargeBlock",
     "Lookup",
     "PackRecord",
     "PackedChunk",
@@ -35,6 +38,7 @@ __all__ = [
     "Run",
     "SchemaState",
     "SearchHit",
+    "SizeCount",
     "Snapshot",
     "Sources",
     "Store",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
 
 from chunkprep_ingest.errors import ConflictError, StoreError, UnavailableError
@@ -199,8 +200,8 @@ def _lost_race(error: DBAPIError) -> bool:
 
 def _sqlite_engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:
     engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-    sa.event.listen(engine, "connect", _prepare_sqlite)
-    sa.event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine, engine
 
 

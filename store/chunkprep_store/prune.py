@@ -66,7 +66,7 @@ def _prune_packs(connection: sa.Connection, collection_id: int, before: Moment) 
     return connection.execute(packs.delete().where(old)).rowcount
 
 
-def _ended(collection_id: int, before: Moment) -> sa.Select[tuple[int]]:
+def _ended(collection_id: int, before: Moment) -> sa.Select[int]:
     """Versions out of force for good: superseded or withdrawn, and ended before the moment."""
     return (
         sa.select(versions.c.id)
@@ -93,7 +93,7 @@ def _prune_versions(
     if not with_packs:
         used = sa.exists().where(pack_chunks.c.version_id == versions.c.id)
         query = query.where(~used)
-    ids: list[int] = list(connection.scalars(query))
+    ids = list(connection.scalars(query))
     if not ids:
         return None
     outbox = Outbox(collection_id, now)

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument
-from chunkprep_store import changes, documents, lookup, packlog, prices, runs, search
+from chunkprep_store import changes, documents, lookup, packlog, prices, runs, search, sizes
 from chunkprep_store.changes import Change
 from chunkprep_store.collection import collection_id_or_none
 from chunkprep_store.documents import KnownDocument, VersionInfo
@@ -18,6 +18,7 @@ from chunkprep_store.opened import Opened
 from chunkprep_store.packlog import Impact, PackRecord
 from chunkprep_store.runs import Failure, Run
 from chunkprep_store.search import SearchHit
+from chunkprep_store.sizes import DocumentCounts, LargeBlock, SizeCount
 
 
 class Snapshot:
@@ -153,6 +154,18 @@ class Reading(Opened):
             return documents.parsed_form(connection, owner)
 
         return self._read(collection, work)
+
+    def document_counts(self, collection: str, *, at: Moment) -> DocumentCounts:
+        """How many documents are in force at `at`, and how many there are."""
+        return self._read(collection, lambda c, n: sizes.document_counts(c, n, at))
+
+    def sizes(self, collection: str, *, at: Moment) -> list[SizeCount]:
+        """The chunks in force at `at`, counted by cap and size in tokens, the smallest first."""
+        return self._read(collection, lambda c, n: sizes.size_counts(c, n, at))
+
+    def largest(self, collection: str, *, at: Moment, limit: int = 10) -> list[LargeBlock]:
+        """The largest blocks in force at `at`, the largest first."""
+        return self._read(collection, lambda c, n: sizes.largest(c, n, at, limit))
 
     def packs(
         self, collection: str, since: Moment | None = None, request_id: str | None = None

@@ -7,7 +7,7 @@ English. Scores compare within one answer only.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -75,7 +75,7 @@ def search(
     return [SearchHit._make(row) for row in connection.execute(statement)]
 
 
-Ranked = tuple[sa.FromClause, sa.ColumnElement[bool], sa.ColumnElement[float]]
+Ranked = tuple[sa.FromClause, sa.ColumnElement[bool], sa.ColumnElement[Any]]
 
 
 def _sqlite(words: list[str]) -> Ranked:

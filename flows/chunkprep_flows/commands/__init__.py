@@ -15,6 +15,7 @@ from chunkprep_flows.commands.pack import pack, search, slot
 from chunkprep_flows.commands.prune import prune
 from chunkprep_flows.commands.recount import recount
 from chunkprep_flows.commands.replay import replay
+from chunkprep_flows.commands.report import report
 from chunkprep_flows.commands.resplit import resplit
 from chunkprep_flows.commands.schedule import schedule
 from chunkprep_flows.commands.schema import db
@@ -40,6 +41,7 @@ COMMANDS: tuple[click.Command, ...] = (
     resplit,
     failures,
     replay,
+    report,
     schedule,
     prune,
     db,

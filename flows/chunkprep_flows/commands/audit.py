@@ -48,7 +48,11 @@ def audit(
     collection: str,
     as_json: bool,
 ) -> None:
-    """Check that what is stored still holds: versions, dates, prices, sources, packs."""
+    """Check that what is stored still holds: versions, dates, prices, sources, packs.
+
+    Failure signatures of the log of packs are named once it holds some tens of packs, or with
+    `--check signatures`.
+    """
     from chunkprep_flows.auditing import findings
 
     with opened(store) as source:

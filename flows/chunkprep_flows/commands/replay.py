@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +16,17 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import BOUNDARY_KINDS
 
+if TYPE_CHECKING:
+    from chunkprep_flows.replaying import Outcome
+    from chunkprep_packer import Comparison
+
 PROOF_COLUMNS = ("request_id", "verdict", "detail")
+
+
+def switch(name: str, help: str) -> Callable[[Any], Any]:
+    """An option that turns something on, or off, or leaves it as logged."""
+    return option(f"{name}/--no-{name[2:]}", default=None, help=help)
+
 
 change_options = stacked(
     option("--budget", type=int, metavar="N", help="Another slot."),
@@ -26,13 +38,17 @@ change_options = stacked(
     choice("--floor", ("fit", "always", "off"), None, "Another floor."),
     choice("--truncate", ("floor", "any", "never"), None, "Other blocks cut."),
     choice("--cut-at", BOUNDARY_KINDS, None, "Another weakest boundary."),
+    switch("--cut-any-kind", "Cut chunks that are not truncatable too, or no longer."),
     choice("--order", ORDERS, None, "Another order."),
+    switch("--ordinals", "Number the blocks, or no longer."),
+    switch("--partial-note", "End with the line that says what is missing, or no longer."),
 )
 
 
 @command(
     example="""\
 chunkprep replay --since 2026-01-01 --budget 1200 --strategy value_per_token
+chunkprep replay --budget 800 --labels answers.jsonl
 chunkprep replay --verify"""
 )
 @option("--since", metavar="TIME", help="Packs from then on.")
@@ -40,6 +56,11 @@ chunkprep replay --verify"""
 @option("--verify", is_flag=True, help="Prove that each pack is rebuilt byte for byte.")
 @option("--as-now", is_flag=True, help="By what is in force now, not by the facts as logged.")
 @option("--small", type=int, default=100, metavar="N", help="Blocks below N tokens count as small.")
+@option(
+    "--labels",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help='Answers to look for, as JSON lines: {"request", "document", "quote"}.',
+)
 @change_options
 @store_options
 @json_option
@@ -52,6 +73,7 @@ def replay(
     verify: bool,
     as_now: bool,
     small: int,
+    labels: Path | None,
     store: str,
     collection: str,
     as_json: bool,
@@ -59,12 +81,14 @@ def replay(
 ) -> None:
     """Re-run logged packs another way and compare, or prove them unchanged.
 
-    Exit 1 when a pack that should be identical differs, or when there is nothing to replay.
+    With --labels, say too whether labelled answers are in the context. Exit 1 when a pack that
+    should be identical differs, or when there is nothing to replay.
     """
-    from chunkprep_packer.replay import Replayer
+    from chunkprep_flows.replaying import labels_in, outcomes
+    from chunkprep_packer import Replayer
 
     wanted = {name: value for name, value in changes.items() if value is not None}
-    if verify and (wanted or as_now):
+    if verify and typed(ctx, *wanted, "as_now", "labels"):
         raise RequestError("--verify takes no change; leave it out to compare", "verify")
     with opened(store) as source:
         replayer = Replayer(source, collection, as_now=now() if as_now else None)
@@ -72,8 +96,17 @@ def replay(
         records = source.packs(collection, since=start, request_id=request_id)
         if verify:
             ctx.exit(show_proofs(replayer.verify(records), as_json=as_json))
-        comparisons = list(replayer.compare(records, wanted, small=small))
-    ctx.exit(show_comparisons(comparisons, as_json=as_json))
+        spans = () if labels is None else labels_in(labels)
+        found = list(outcomes(replayer.replay(records, wanted), spans, small=small))
+    ctx.exit(show_outcomes(found, as_json=as_json))
+
+
+def typed(ctx: click.Context, *names: str) -> bool:
+    """Whether any of these options was on the command line: what the environment or a file sets
+    for packing is no wish to change a proof.
+    """
+    source = click.core.ParameterSource.COMMANDLINE
+    return any(ctx.get_parameter_source(name) is source for name in names)
 
 
 def show_proofs(proofs: Any, *, as_json: bool) -> int:
@@ -85,17 +118,49 @@ def show_proofs(proofs: Any, *, as_json: bool) -> int:
     return 0 if found and not any(proof["verdict"] == "differs" for proof in found) else 1
 
 
-def show_comparisons(comparisons: list[Any], *, as_json: bool) -> int:
-    """Print each comparison as JSON, or the means before and after; 1 where there is none."""
-    from chunkprep_packer.compare import total
+def show_outcomes(found: list[Outcome], *, as_json: bool) -> int:
+    """Print each outcome as JSON, or what changes; 1 where nothing could be replayed."""
+    from chunkprep_flows.replaying import outcome_record
 
+    compared = [outcome.comparison for outcome in found if outcome.comparison is not None]
     if as_json:
-        for comparison in comparisons:
-            print_json(comparison)
-        return 0 if comparisons else 1
-    totals = total(comparisons)
+        for outcome in found:
+            print_json(outcome_record(outcome))
+        return 0 if compared else 1
+    for outcome in found:
+        if outcome.error is not None:
+            talk(f"{outcome.request_id} cannot be replayed so: {outcome.error}")
+    show_changes(compared)
+    show_means(compared, found)
+    return 0 if compared else 1
+
+
+def show_changes(compared: list[Comparison]) -> None:
+    """A line for each pack that changes."""
+    rows = [
+        (c.request_id, c.before.used_tokens, c.after.used_tokens, c.enters, c.leaves)
+        for c in compared
+        if c.enters or c.leaves or c.reordered or c.before != c.after
+    ]
+    if rows:
+        columns = ("request_id", "used before", "after", "chunks that enter", "chunks that leave")
+        print_table(columns, rows, right=columns[1:3])
+        click.echo()
+
+
+def show_means(compared: list[Comparison], found: list[Outcome]) -> None:
+    """The means before and after, and the labelled spans that are present."""
+    from chunkprep_flows.replaying import all_spans
+    from chunkprep_packer import total
+
+    totals = total(compared)
     names = totals.before._fields
-    rows = [(name, getattr(totals.before, name), getattr(totals.after, name)) for name in names]
+    rows: list[tuple[object, ...]] = [
+        (name, getattr(totals.before, name), getattr(totals.after, name)) for name in names
+    ]
+    spans = all_spans(found)
+    if spans.labelled:
+        shares = (spans.before / spans.labelled, spans.after / spans.labelled)
+        rows.append((f"share of {spans.labelled} labelled spans", *shares))
     print_table(("mean per pack", "before", "after"), rows, right=("before", "after"))
     talk(f"{totals.changed} of {totals.requests} packs change")
-    return 0 if comparisons else 1

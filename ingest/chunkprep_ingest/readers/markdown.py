@@ -173,7 +173,7 @@ def _block_events(source: str) -> Iterator[tuple[str, int, int, int]]:
                     level = int(tag[name]["level"][1]) if name == "Heading" else 0
                     yield name, level, span["start"], span["end"]
         elif event == "Rule":
-            yield event, 0, span["start"], span["end"]
+            yield "Rule", 0, span["start"], span["end"]
 
 
 def _is_bare_item(starts: list[Block], data: bytes, line: int) -> bool:

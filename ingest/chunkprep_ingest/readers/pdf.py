@@ -61,7 +61,8 @@ def _lines(data: bytes, name: str) -> tuple[list[Line], list[int], str | None]:
     lines: list[Line] = []
     unread: list[int] = []
     try:
-        for index in range(len(document)):
+        pages = len(document)
+        for index in range(pages):
             page = document[index]
             found = page_lines(page, index + 1)
             lines.extend(found)
@@ -75,7 +76,7 @@ def _lines(data: bytes, name: str) -> tuple[list[Line], list[int], str | None]:
         document.close()
     if not lines:
         code = "no_text_layer" if unread else "empty"
-        raise ReadError(code, f"{name}: none of its {index + 1} pages holds text")
+        raise ReadError(code, f"{name}: none of its {pages} pages holds text")
     return lines, unread, None if _NO_TITLE.match(title) else title
 
 

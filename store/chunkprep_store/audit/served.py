@@ -51,7 +51,7 @@ def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Find
         yield finding("served_stale", "info", text, row.document, row.version)
 
 
-def _used(collection_id: int, *columns: Any) -> sa.Select[Any]:
+def _used(collection_id: int, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
     return (
         sa.select(documents.c.document, versions.c.version, *columns)
         .select_from(packs)

@@ -16,7 +16,7 @@ _BEGINNING = -(1 << 63)
 _END = (1 << 63) - 1
 
 
-def stored_versions(collection_id: int, *columns: Any) -> sa.Select[Any]:
+def stored_versions(collection_id: int, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
     """Documents joined to their versions that still hold their chunks."""
     return (
         sa.select(documents.c.document, *columns)
@@ -25,7 +25,7 @@ def stored_versions(collection_id: int, *columns: Any) -> sa.Select[Any]:
     )
 
 
-def rows(connection: sa.Connection, query: sa.Select[Any]) -> Iterator[sa.Row[Any]]:
+def rows(connection: sa.Connection, query: sa.Select[*tuple[Any, ...]]) -> Iterator[sa.Row[Any]]:
     """Rows of a query, read as they come."""
     yield from connection.execute(query, execution_options={"yield_per": 1000})
 
@@ -56,7 +56,7 @@ def active_versions(connection: sa.Connection, collection_id: int) -> Iterator[F
             yield finding("active_versions", "error", text, row.document, row.version)
 
 
-def _without_active(collection_id: int) -> sa.Select[Any]:
+def _without_active(collection_id: int) -> sa.Select[*tuple[Any, ...]]:
     there = versions.alias("there")
     has_active = sa.exists().where(
         there.c.document_id == documents.c.id, there.c.status == "active"
@@ -73,7 +73,7 @@ def _without_active(collection_id: int) -> sa.Select[Any]:
     )
 
 
-def _differing(collection_id: int, differs: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _differing(collection_id: int, differs: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
     return (
         sa.select(documents.c.document, versions.c.version, sa.func.count().label("count"))
         .select_from(chunks)
@@ -107,7 +107,7 @@ def effective_ranges(connection: sa.Connection, collection_id: int) -> Iterator[
         yield finding("effective_ranges", "error", text, row.document, row.version)
 
 
-def _overlaps(collection_id: int) -> sa.Select[Any]:
+def _overlaps(collection_id: int) -> sa.Select[*tuple[Any, ...]]:
     start = sa.func.coalesce(versions.c.effective_from, _BEGINNING)
     end = sa.func.coalesce(versions.c.effective_to, _END)
 
@@ -159,7 +159,7 @@ def review_due(connection: sa.Connection, collection_id: int, now: Moment) -> It
         yield finding("review_due", "warning", text, row.document, row.version)
 
 
-def _active(collection_id: int, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+def _active(collection_id: int, *columns: sa.ColumnElement[Any]) -> sa.Select[*tuple[Any, ...]]:
     query = stored_versions(collection_id, versions.c.version, *columns)
     current = versions.c.version == documents.c.current_version
     return query.where(versions.c.status == "active", current).order_by(documents.c.document)

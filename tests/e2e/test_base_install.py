@@ -1,0 +1,46 @@
+"""What a retrieval service runs with the base install: reading, packing, proving, auditing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from tests.e2e.conftest import Cli
+from tests.support.base_install import BLOCK
+
+SCRIPT = BLOCK + "from chunkprep_flows.cli import main\nmain()\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docs",
+        "chunks policies/refund-2026.md --json",
+        "search refund --json",
+        "pack --budget 900 --candidates candidates.jsonl",
+        "replay --verify",
+        "impact policies/refund-2026.md",
+        "audit --recount all",
+        "report --out report.html",
+        "withdraw notes/app-release.txt --reason old",
+    ],
+)
+def test_it_does_without_the_extras(ingested: Cli, command: str) -> None:
+    lines = ingested("search", "refund", "--json").stdout
+    (ingested.folder / "candidates.jsonl").write_text(lines)
+    ingested("pack", "--budget", 900, "--candidates", "candidates.jsonl")
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *command.split()], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_ingesting_says_which_extra_it_needs(ingested: Cli) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT, "ingest", "samples", "--direct"],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 2
+    assert "pip install 'chunkprep[ingest]'" in run.stderr
