@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from types import FrameType
@@ -27,9 +28,16 @@ def stop_asked() -> bool:
     return _asked.is_set() or any(event.is_set() for event in _parent)
 
 
+def wait_for_stop(seconds: float) -> bool:
+    """Wait until somebody asks this process to stop, so long at most; whether somebody did."""
+    return _asked.wait(seconds)
+
+
 @contextmanager
-def graceful_stop() -> Iterator[None]:
+def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
     """Within it the first SIGINT or SIGTERM asks for a stop, the second interrupts at once.
+
+    `after` tells the user what is still finished.
 
     Does nothing outside the main thread, where Python handles no signals.
     """
@@ -38,9 +46,10 @@ def graceful_stop() -> Iterator[None]:
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     _asked.clear()
+    ask = partial(_ask, after)
     try:
         for number in before:
-            signal.signal(number, _ask)
+            signal.signal(number, ask)
         yield
     finally:
         for number, handler in before.items():
@@ -75,8 +84,8 @@ def passed_on() -> Iterator[Event]:
         watcher.join()
 
 
-def _ask(number: int, _frame: FrameType | None) -> None:
+def _ask(after: str, number: int, _frame: FrameType | None) -> None:
     if _asked.is_set():
         raise KeyboardInterrupt
     _asked.set()
-    talk(f"{signal.Signals(number).name}: stopping after the documents at hand; again to stop now")
+    talk(f"{signal.Signals(number).name}: stopping after {after}; again to stop now")

@@ -21,8 +21,8 @@ _OF_A_DOCUMENT = (
 _OF_A_VERSION = (*_OF_A_DOCUMENT, "superseded_at", "withdrawn_at", "reason", "warnings", "missing")
 _MOMENTS = frozenset(
     {
-        "effective_from", "effective_to", "review_by", "ingested_at", "superseded_at",
-        "withdrawn_at", "at", "as_of", "first_at", "last_at", "stored_at",
+        "effective_from", "effective_to", "valid_from", "valid_to", "review_by", "ingested_at",
+        "superseded_at", "withdrawn_at", "at", "as_of", "first_at", "last_at", "stored_at",
     }
 )  # fmt: skip
 
@@ -72,9 +72,11 @@ def chunk_record(row: ChunkRow, encoding: str) -> dict[str, Any]:
 def change_record(change: Change) -> dict[str, Any]:
     """One line of `changes`; lists that the store keeps as JSON are parsed."""
     fields = with_iso(asdict(change))
-    for name in ("heading_path", "access", "tags"):
+    for name in ("heading_path", "access", "tags", "metadata"):
         if fields[name] is not None:
             fields[name] = orjson.loads(fields[name])
+    if fields["metadata"] is not None:
+        fields["metadata"] = with_iso(fields["metadata"])
     return fields
 
 

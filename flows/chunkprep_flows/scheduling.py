@@ -7,25 +7,45 @@ from typing import Any, cast
 from prefect import serve
 from prefect.types.entrypoint import EntrypointType
 
+from chunkprep_flows.audit_settings import AuditSettings
+from chunkprep_flows.audit_versions import audit_versions
 from chunkprep_flows.ingest_documents import ingest_documents
 from chunkprep_flows.ingest_settings import IngestSettings
 
 
-def serve_ingest(
-    settings: IngestSettings, *, name: str, cron: str | None = None, interval: float | None = None
+def serve_flows(
+    settings: IngestSettings,
+    *,
+    name: str,
+    cron: str | None = None,
+    interval: float | None = None,
+    audit: AuditSettings | None = None,
+    audit_cron: str | None = None,
 ) -> None:
-    """Serve the ingest flow until interrupted; one run at a time.
+    """Serve the ingest flow until interrupted, one run at a time, and the audit beside it.
 
-    The schedule is not paused on the way out: whoever stops the process to upgrade it should not
-    have to remember to switch the schedule on again.
+    The schedules are not paused on the way out: whoever stops the process to upgrade it should not
+    have to remember to switch them on again.
     """
-    deployment = ingest_documents.to_deployment(
+    served = [_deployment(ingest_documents, settings, name, cron=cron, interval=interval)]
+    if audit is not None:
+        served.append(_deployment(audit_versions, audit, name, cron=audit_cron))
+    serve(
+        *cast(Any, served),
+        pause_on_shutdown=False,
+        print_starting_message=False,
+        limit=len(served),
+    )
+
+
+def _deployment(
+    flow: Any, settings: IngestSettings | AuditSettings, name: str, **schedule: Any
+) -> Any:
+    return flow.to_deployment(
         name=name,
-        cron=cron,
-        interval=interval,
         parameters={"settings": settings.model_dump(mode="json")},
         tags=["chunkprep", f"collection:{settings.collection}"],
         concurrency_limit=1,
         entrypoint_type=EntrypointType.MODULE_PATH,
+        **schedule,
     )
-    serve(cast(Any, deployment), pause_on_shutdown=False, print_starting_message=False, limit=1)

@@ -1,4 +1,4 @@
-"""`--sync`: withdrawing what is gone from its source, and only that."""
+"""`--sync`: withdrawing what is gone from its source, and only that; its failures go too."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def withdraw_gone(
     collection = settings.collection
     if settings.dry_run and collection not in store.collections():
         return [], ()
+    if not settings.dry_run:
+        forget_gone_failures(store, collection, listing)
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
     found = withdrawals(
         {key: info.uri for key, info in standing.items()},
@@ -36,3 +38,16 @@ def withdraw_gone(
         store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
     outcomes = [DocumentOutcome(key, standing[key].version, "withdrawn") for key in found.documents]
     return outcomes, () if found.refused is None else (found.refused,)
+
+
+def forget_gone_failures(store: Store, collection: str, listing: Listing) -> None:
+    """Drop the failures of files that are gone: nobody can mend them."""
+    gone = withdrawals(
+        {failure.document: failure.uri for failure in store.failures(collection)},
+        {file.key for file in listing.files},
+        [root.absolute().as_uri() for root in listing.roots],
+        complete=listing.complete,
+        allow_mass=True,
+    )
+    for key in gone.documents:
+        store.forget_failure(collection, key)

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from chunkprep_ingest.lifecycle import EffectiveRange
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.replacement import Standing
-from chunkprep_store.tables import changes, chunks, collections
+from chunkprep_store.tables import changes, chunks, collections, versions
 
 Action = Literal["upsert", "remove"]
 
@@ -44,6 +44,11 @@ class Change:
     access: str | None = None
     source: str | None = None
     tags: str | None = None
+    kind: str | None = None
+    page: int | None = None
+    title: str | None = None
+    metadata: str | None = None
+    """JSON of all that is known about the version; moments in microseconds UTC."""
 
 
 @dataclass(slots=True)
@@ -152,7 +157,10 @@ _JOINED = (
     "access",
     "source",
     "tags",
+    "kind",
+    "page",
 )
+_OF_VERSION = (versions.c.title, versions.c.metadata)
 
 
 def read_changes(
@@ -164,8 +172,12 @@ def read_changes(
     """
     there = chunks.c.chunk_id.is_not(None).label("there")
     query = (
-        sa.select(changes, there, *(chunks.c[name] for name in _JOINED))
-        .select_from(changes.outerjoin(chunks, chunks.c.chunk_id == changes.c.chunk_id))
+        sa.select(changes, there, *(chunks.c[name] for name in _JOINED), *_OF_VERSION)
+        .select_from(
+            changes.outerjoin(chunks, chunks.c.chunk_id == changes.c.chunk_id).outerjoin(
+                versions, versions.c.id == chunks.c.version_id
+            )
+        )
         .where(changes.c.collection_id == collection_id, changes.c.cursor > since)
         .order_by(changes.c.cursor)
         .limit(limit)
@@ -177,6 +189,5 @@ def _change(row: sa.Row[Any]) -> Change:
     named = (row.chunk_id, row.document, row.version)
     if row.action == "remove" or not row.there:
         return Change(row.cursor, row.at, "remove", *named)
-    return Change(
-        row.cursor, row.at, "upsert", *named, **{name: getattr(row, name) for name in _JOINED}
-    )
+    fields = {name: getattr(row, name) for name in (*_JOINED, "title", "metadata")}
+    return Change(row.cursor, row.at, "upsert", *named, **fields)

@@ -133,6 +133,20 @@ def test_failures_retry_ingests_what_was_mended(cli: Cli) -> None:
     assert [d["document"] for d in cli.lines("docs")] == ["sub/a.md"]
 
 
+def test_a_failing_file_that_is_gone_is_listed_until_a_complete_sync(cli: Cli) -> None:
+    (cli.folder / "docs").mkdir()
+    (cli.folder / "docs" / "good.md").write_text("# A\n\nText.\n")
+    (cli.folder / "docs" / "bad.md").write_text("")
+    cli.ingest("docs", code=1)
+    (cli.folder / "docs" / "bad.md").unlink()
+    cli.ingest("docs")
+    cli.ingest("docs", "--sync", "--dry-run")
+    cli.ingest("docs", "nowhere", "--sync", code=1)
+    assert {f["document"] for f in cli.lines("failures", code=1)} == {"bad.md", "nowhere"}
+    cli.ingest("docs", "--sync")
+    assert {f["document"] for f in cli.lines("failures", code=1)} == {"nowhere"}
+
+
 def test_an_old_schema_is_one_line_that_names_the_remedy(process: Process, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nText.\n")
     assert process("ingest", "a.md", "--direct").returncode == 0

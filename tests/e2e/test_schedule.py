@@ -34,6 +34,7 @@ def check_schedule(api: str, cli: Cli) -> None:
     cli.ingest("docs")
     (cli.folder / "docs" / "b.md").write_text("# B\n\nText.\n")
     command = [sys.executable, "-m", "chunkprep_flows.cli", "schedule", "docs", "--every", "5"]
+    command += ["--audit-cron", "* * * * *"]
     env = {**os.environ, "PREFECT_API_URL": api}
     with subprocess.Popen(
         [*command, "--name", "test"], cwd=cli.folder, env=env, stderr=subprocess.PIPE, text=True
@@ -42,11 +43,31 @@ def check_schedule(api: str, cli: Cli) -> None:
         while len(cli.lines("docs")) < 2 and time.monotonic() < deadline:
             assert serving.poll() is None
             time.sleep(0.5)
+        audit = audit_run(api, deadline)
         serving.send_signal(signal.SIGINT)
         _, talk = serving.communicate(timeout=60)
     assert {d["document"] for d in cli.lines("docs")} == {"a.md", "b.md"}
-    assert "ingest-documents/test" in talk
+    assert "ingest-documents/test and audit-versions/test" in talk
+    assert audit == "Completed"
     with temporary_settings({PREFECT_API_URL: api}), get_client(sync_client=True) as client:
-        deployment = client.read_deployment_by_name("ingest-documents/test")
-        assert not deployment.paused
-        assert all(schedule.active for schedule in deployment.schedules)
+        for name in ("ingest-documents/test", "audit-versions/test"):
+            deployment = client.read_deployment_by_name(name)
+            assert not deployment.paused
+            assert all(schedule.active for schedule in deployment.schedules)
+
+
+def audit_run(api: str, deadline: float) -> str | None:
+    """The name of the state in which the first scheduled audit ended."""
+    from prefect import get_client
+    from prefect.client.schemas.filters import FlowFilter, FlowFilterName
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    wanted = FlowFilter(name=FlowFilterName(any_=["audit-versions"]))
+    with temporary_settings({PREFECT_API_URL: api}), get_client(sync_client=True) as client:
+        while time.monotonic() < deadline:
+            runs = client.read_flow_runs(flow_filter=wanted)
+            ended = [run.state for run in runs if run.state and run.state.is_final()]
+            if ended:
+                return ended[0].name
+            time.sleep(0.5)
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 
@@ -55,6 +56,30 @@ def test_entries_carry_what_an_index_needs(store: Store, prepare: Prepare) -> No
     assert (first.content_hash, first.access, first.document, first.version) == (
         row.content_hash, '["staff"]', "a.md", 1,
     )  # fmt: skip
+
+
+def test_entries_carry_the_range_and_all_metadata_as_it_is_now(
+    store: Store, prepare: Prepare
+) -> None:
+    made = prepare("a.md", ONE, title="Fruit", valid_from=500, edition="2", authority=3)
+    store.write_version("c", made, now=100)
+    store.set_metadata("c", "a.md", {"tags": "red,sweet", "valid_to": 900}, now=200)
+    rows = {row.chunk_id: row for row in store.chunks("c", "a.md")}
+    last = store.changes("c")[-1]
+    row = rows[last.chunk_id]
+    assert (last.status, last.effective_from, last.effective_to) == ("active", 500, 900)
+    assert (last.title, last.ordinal, last.heading_path) == ("Fruit", row.ordinal, row.heading_path)
+    assert (last.kind, last.page, last.authority) == (row.kind, row.page, 3)
+    known = json.loads(last.metadata or "")
+    assert (known["edition"], known["tags"], known["valid_to"]) == ("2", ["red", "sweet"], 900)
+
+
+def test_a_removal_carries_only_the_name(store: Store, prepare: Prepare) -> None:
+    store.write_version("c", prepare("a.md", ONE), now=100)
+    store.withdraw("c", "a.md", now=200)
+    last = store.changes("c")[-1]
+    assert (last.action, last.document, last.version) == ("remove", "a.md", 1)
+    assert (last.text, last.header, last.metadata, last.title) == (None, None, None, None)
 
 
 def test_the_mirror_equals_the_store_through_a_life(store: Store, prepare: Prepare) -> None:

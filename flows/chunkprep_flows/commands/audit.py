@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from chunkprep_flows.audit_settings import Level
 from chunkprep_flows.console import print_records, talk
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.records import impact_record
 from chunkprep_ingest.errors import ChunkprepError
 
+if TYPE_CHECKING:
+    from chunkprep_flows.audit_report import AuditReport
+
 FINDING_COLUMNS = ("severity", "check", "document", "version", "message", "remedy")
 IMPACT_COLUMNS = ("at", "request_id", "document", "version", "chunk_id", "as_of")
-LEVELS = ("info", "warning", "error")
+LEVELS = ("error", "warning", "info", "never")
 
 
 @command(example="chunkprep audit --sources docs/ --recount 1000")
@@ -29,9 +33,14 @@ LEVELS = ("info", "warning", "error")
 @option("--check", "checks", multiple=True, metavar="NAME", help="Only this check; repeatable.")
 @option(
     "--fail-on",
-    type=click.Choice([*LEVELS, "never"]),
+    type=click.Choice(LEVELS),
     default="error",
     help="Exit 1 from this severity on.",
+)
+@option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False, writable=True),
+    help="Write one self-contained HTML page.",
 )
 @store_options
 @json_option
@@ -43,7 +52,8 @@ def audit(
     index_ids: Path | None,
     recount: str | None,
     checks: tuple[str, ...],
-    fail_on: str,
+    fail_on: Level,
+    html: Path | None,
     store: str,
     collection: str,
     as_json: bool,
@@ -53,27 +63,41 @@ def audit(
     Failure signatures of the log of packs are named once it holds some tens of packs, or with
     `--check signatures`.
     """
+    from chunkprep_flows.audit_report import collect
     from chunkprep_flows.auditing import findings
 
+    moment = now()
     with opened(store) as source:
-        found = list(
-            findings(
-                source,
-                collection,
-                now=now(),
-                sources=sources,
-                index_ids=index_ids,
-                recount=_sample(recount),
-                checks=checks,
-            )
+        found = findings(
+            source,
+            collection,
+            now=moment,
+            sources=sources,
+            index_ids=index_ids,
+            recount=_sample(recount),
+            checks=checks,
         )
-    records = [finding._asdict() for finding in found]
-    if records or as_json:
+        report = collect(found, collection=collection, at=moment)
+    if html is not None:
+        _write_page(html, report)
+    if as_json or (report.findings and html is None):
+        records = [finding._asdict() for finding in report.findings]
         print_records(records, FINDING_COLUMNS, as_json=as_json, right=("version",))
-    counts = {level: sum(f.severity == level for f in found) for level in LEVELS}
-    talk(f"audit: {counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes")
-    serious = LEVELS[LEVELS.index(fail_on) :] if fail_on != "never" else ()
-    ctx.exit(1 if any(f.severity in serious for f in found) else 0)
+    talk(f"audit: {report.headline}")
+    ctx.exit(1 if report.fails(fail_on) else 0)
+
+
+def _write_page(path: Path, report: AuditReport) -> None:
+    """Write the HTML page, and say so."""
+    from chunkprep_flows.audit_page import audit_page
+
+    try:
+        path.write_text(audit_page(report), encoding="utf-8")
+    except OSError as error:
+        raise click.FileError(
+            str(path), f"{error.strerror}; name a file in a folder that exists"
+        ) from error
+    talk(f"wrote {path}")
 
 
 def _sample(text: str | None) -> Literal["all"] | int | None:

@@ -1,4 +1,4 @@
-"""schedule: the ingest flow as a Prefect deployment."""
+"""schedule: the ingest flow, and the audit beside it, as Prefect deployments."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ from typing import Any
 
 import click
 
+from chunkprep_flows.audit_settings import AuditSettings, Level
 from chunkprep_flows.commands.ingest import source_options
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.options import command, option, store_options
 
 
-@command(example="chunkprep schedule docs/ --every 3600 --sync")
+@command(
+    example="""\
+chunkprep schedule docs/ --every 3600 --sync
+chunkprep schedule docs/ --cron "0 3 * * *" --audit-cron "0 5 * * *\""""
+)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @option("--cron", metavar="EXPR", help='When, as a cron expression: "0 3 * * *".')
 @option("--every", type=click.IntRange(1), metavar="SECONDS", help="Or how often.")
-@option("--name", default="ingest", metavar="NAME", help="The deployment's name.")
+@option("--audit-cron", metavar="EXPR", help="Also audit, on this cron expression.")
+@option(
+    "--audit-fail-on",
+    type=click.Choice(["info", "warning", "error", "never"]),
+    default="error",
+    help="From which severity on an audit's run fails.",
+)
+@option("--name", default="ingest", metavar="NAME", help="The deployments' name.")
 @source_options
 @store_options
 @click.pass_context
@@ -26,11 +38,14 @@ def schedule(
     sources: tuple[str, ...],
     cron: str | None,
     every: int | None,
+    audit_cron: str | None,
+    audit_fail_on: Level,
     name: str,
     **options: Any,
 ) -> None:
-    """Serve the ingest flow on a schedule until interrupted.
+    """Serve the ingest flow on a schedule until interrupted, and the audit with --audit-cron.
 
+    The audit compares what is stored with the same sources.
     Runs against the Prefect API that is configured (PREFECT_API_URL), else against a private one
     that ends with this command. The schedule stays active when this command stops: a run that is
     due then waits for the next start.
@@ -38,11 +53,25 @@ def schedule(
     if (cron is None) == (every is None):
         raise click.UsageError("give either --cron or --every")
     settings = IngestSettings(sources=sources, **options).absolute()
+    audit = None if audit_cron is None else audit_of(settings, audit_fail_on)
     from chunkprep_flows.prefect_session import prefect_session
 
     verbose = ctx.obj["verbose"]
     with prefect_session(verbose=verbose, say=talk, schedules=True) as session:
-        from chunkprep_flows.scheduling import serve_ingest
+        from chunkprep_flows.scheduling import serve_flows
 
-        talk(f"serving deployment ingest-documents/{name} at {session.api}; Ctrl-C ends it")
-        serve_ingest(settings, name=name, cron=cron, interval=every)
+        names = f"ingest-documents/{name}" + (f" and audit-versions/{name}" if audit else "")
+        talk(f"serving {names} at {session.api}; Ctrl-C ends it")
+        serve_flows(
+            settings, name=name, cron=cron, interval=every, audit=audit, audit_cron=audit_cron
+        )
+
+
+def audit_of(settings: IngestSettings, fail_on: Level) -> AuditSettings:
+    """An audit of the same collection that compares it with the same files."""
+    return AuditSettings(
+        store=settings.store,
+        collection=settings.collection,
+        sources=tuple(source for source in settings.sources if "://" not in source),
+        fail_on=fail_on,
+    )

@@ -1,0 +1,62 @@
+"""The Prefect flow `audit_versions`: the audit on a schedule, with artifacts to show.
+
+Deploy it by its module entry point, `chunkprep_flows.audit_versions.audit_versions`.
+"""
+
+from __future__ import annotations
+
+from prefect import flow, get_run_logger
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from chunkprep_flows.audit_report import (
+    AuditFailedError,
+    AuditReport,
+    collect,
+    finding_rows,
+    summary,
+)
+from chunkprep_flows.audit_settings import AuditSettings
+from chunkprep_flows.auditing import findings
+from chunkprep_flows.opened import now, opened
+
+FINDINGS = "chunkprep-audit-findings"
+SUMMARY = "chunkprep-audit"
+SHOWN = 500
+"""Most rows of the findings artifact, worst first; the summary counts them all."""
+
+
+@flow(name="audit-versions", persist_result=False)
+def audit_versions(settings: AuditSettings) -> AuditReport:
+    """Audit a collection, leave a table of findings and a summary, and fail where it is told to.
+
+    Raises AuditFailedError where a finding is as severe as `fail_on`, or worse.
+    """
+    report = run_audit(settings)
+    create_table_artifact(
+        key=FINDINGS,
+        table=finding_rows(report),
+        description=f"Audit of collection `{report.collection}`: {report.headline}.",
+    )
+    create_markdown_artifact(key=SUMMARY, markdown=summary(report))
+    get_run_logger().info("audit of %s: %s", report.collection, report.headline)
+    if report.fails(settings.fail_on):
+        raise AuditFailedError(
+            f"the audit of {report.collection} found {report.headline}; see the artifact {FINDINGS}"
+        )
+    return report
+
+
+def run_audit(settings: AuditSettings) -> AuditReport:
+    """The audit itself, without Prefect."""
+    moment = now()
+    with opened(settings.store) as store:
+        found = findings(
+            store,
+            settings.collection,
+            now=moment,
+            sources=settings.sources,
+            index_ids=settings.index_ids,
+            recount=settings.recount,
+            checks=settings.checks,
+        )
+        return collect(found, collection=settings.collection, at=moment, most=SHOWN)

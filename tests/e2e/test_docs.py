@@ -1,0 +1,108 @@
+"""The pages of docs/ are kept true: every command on them runs, in order, and exits as it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.e2e.conftest import ROOT, SAMPLES, Cli
+from tests.support.walkthrough import Command, File, steps
+
+from chunkprep_flows.auditing import ALL_CHECKS
+from chunkprep_ingest.metadata import METADATA_FIELDS
+
+DOCS = ROOT / "docs"
+WALKED = ("versions.md", "vector-index.md")
+"""Pages that hold commands; a page that gets some is added here, or the last test fails."""
+
+
+@pytest.fixture
+def walker(cli: Cli) -> Cli:
+    """A folder with the samples and the examples, like a clone's."""
+    shutil.copytree(SAMPLES, cli.folder / "samples")
+    shutil.copytree(ROOT / "examples", cli.folder / "examples")
+    return cli
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def walk(cli: Cli, page: str) -> dict[str, str]:
+    """Run a page; what each command printed on stdout and stderr, by its line."""
+    said: dict[str, str] = {}
+    for step in steps(read(page)):
+        if isinstance(step, File):
+            (cli.folder / step.path).write_text(step.text, encoding="utf-8")
+        else:
+            said[step.line] = run(cli, step)
+    return said
+
+
+def run(cli: Cli, command: Command) -> str:
+    """`chunkprep` runs in this process, anything else in a shell whose `python` is this one."""
+    line, _, target = command.line.partition(" > ")
+    if line.startswith("chunkprep "):
+        result = cli(*shlex.split(line)[1:], code=command.code)
+        if target:
+            (cli.folder / target).write_text(result.stdout)
+        return result.stdout + result.stderr
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        command.line, shell=True, cwd=cli.folder, env={**os.environ, "PATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == command.code, f"{command.line}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def test_the_page_on_versions_runs(walker: Cli) -> None:
+    said = walk(walker, "versions.md")
+    assert "not_yet_valid" in said["chunkprep audit --json"]
+    assert "policies/refund-2999.md" not in said["chunkprep docs --as-of 2998-12-31"]
+    last = said["chunkprep docs --as-of 2999-01-01"]
+    assert "policies/refund-2999.md" in last
+    assert "policies/refund-2026.md" not in last
+    assert "policies/refund-2019.md" in said["chunkprep docs --as-of 2025-06-30"]
+    assert "withdrawn" in said["chunkprep ingest samples --direct --sync --dry-run"]
+    assert "kept" in said["chunkprep prune --older-than 365"]
+    assert "script" not in (walker.folder / "audit.html").read_text().lower()
+
+
+def test_the_page_on_vector_indexes_runs(walker: Cli) -> None:
+    pytest.importorskip("sqlite_vec")
+    pytest.importorskip("apsw")
+    said = walk(walker, "vector-index.md")
+    sync = "python examples/vector_index.py sync"
+    assert "removals=" in said[sync]
+    assert "audit: 0 errors, 0 warnings" in said["chunkprep audit --index-ids ids.txt"]
+    late = said["chunkprep audit --index-ids ids.txt --fail-on warning"]
+    assert "index_missing" in late
+
+
+def test_the_page_on_versions_names_every_check_and_every_field() -> None:
+    named = set(re.findall(r"`(\w+)`", read("versions.md")))
+    assert named >= set(ALL_CHECKS)
+    assert named >= METADATA_FIELDS
+    rows = re.findall(r"^\| `(\w+)` \| (error|warning|info) \|", read("versions.md"), re.MULTILINE)
+    assert [name for name, _ in rows] == list(ALL_CHECKS)
+
+
+def test_every_page_with_commands_is_walked() -> None:
+    with_commands = {
+        page.name
+        for page in DOCS.glob("*.md")
+        if any(isinstance(step, Command) for step in steps(page.read_text(encoding="utf-8")))
+    }
+    assert with_commands <= set(WALKED)
+
+
+def test_no_machine_path_stands_in_the_docs_or_the_examples() -> None:
+    for page in (*DOCS.glob("*.md"), *(ROOT / "examples").glob("*.py")):
+        assert not re.search(r"/(home|root|work|tmp)/", page.read_text(encoding="utf-8")), page
