@@ -76,8 +76,6 @@ def test_the_page_on_versions_runs(walker: Cli) -> None:
 
 
 def test_the_page_on_vector_indexes_runs(walker: Cli) -> None:
-    pytest.importorskip("sqlite_vec")
-    pytest.importorskip("apsw")
     said = walk(walker, "vector-index.md")
     sync = "python examples/vector_index.py sync"
     assert "removals=" in said[sync]
