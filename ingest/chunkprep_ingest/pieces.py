@@ -108,7 +108,8 @@ class _Builder:
             gap: gaps.Gap = gaps.TOP_HEADING, None
             if before is not None:
                 colon = text[before.end - 1] == ":"
-                gap = gaps.BETWEEN[before.kind, kind, min(depth, gaps.MAX_DEPTH), colon]
+                level = depth if depth < gaps.MAX_DEPTH else gaps.MAX_DEPTH
+                gap = gaps.BETWEEN[before.kind, kind, level, colon]
             if kind == "title":
                 self._open_section(element)
             section_of.append(len(self.sections) - 1)

@@ -93,16 +93,22 @@ def render_records(
     """The document with rows that do not fit `room` tokens, beside a header of at most `limit`
     that is repeated, as records. `running` is the text's running count (`RunningCounter.running`).
     """
-    writer = _Writer(text)
+    tables: dict[Element, _Table] = {}
     if room >= _LEAST_ROOM:
         for element in elements:
-            wide = element.kind == "table" and running[element.end] - running[element.start] > room
-            table = _table(text, element, room, limit, running) if wide else None
-            if table is None:
-                writer.keep(element)
-            else:
-                writer.table(element, table)
-    return writer.rendered(elements)
+            if element.kind == "table" and running[element.end] - running[element.start] > room:
+                table = _table(text, element, room, limit, running)
+                if table is not None:
+                    tables[element] = table
+    if not tables:
+        return Rendered(text, elements)
+    writer = _Writer(text)
+    for element in elements:
+        if element in tables:
+            writer.table(element, tables[element])
+        else:
+            writer.keep(element)
+    return writer.rendered()
 
 
 class _Row(NamedTuple):
@@ -188,9 +194,7 @@ class _Writer:
         self.records: list[tuple[int, int]] = []
         self.heads: set[int] = set()
 
-    def rendered(self, elements: tuple[Element, ...]) -> Rendered:
-        if not self.records:
-            return Rendered(self.text, elements)
+    def rendered(self) -> Rendered:
         self._copy(self.at, len(self.text))
         return Rendered(
             "".join(self.parts),

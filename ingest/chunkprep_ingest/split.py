@@ -29,6 +29,7 @@ from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.price import Priced, Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
 from chunkprep_ingest.records import render_records
+from chunkprep_ingest.rooms import Room
 from chunkprep_ingest.template import neutralise, restore
 
 HEADER_WARNING = "table_header: "
@@ -106,9 +107,12 @@ class _Splitter:
 
     def split(self) -> Split:
         policy = self.policy
-        room = _Room(self, policy.cap)
+        spent = self.profile.delimiter_tokens + _SLACK
+        room = Room(self.pieces, self.headers, self.prices, policy.cap - spent)
         capped = policy.target_tokens == policy.cap
-        target = room if capped else _Room(self, policy.target_tokens)
+        target = room
+        if not capped:
+            target = Room(self.pieces, self.headers, self.prices, policy.target_tokens - spent)
         divider = Divider(
             self.measured.before,
             self.pieces.strength,
@@ -313,41 +317,3 @@ class _Splitter:
 def _overlap(element: Element, start: int, end: int) -> int:
     """Characters of [start, end) that belong to the element."""
     return max(0, min(element.end, end) - max(element.start, start))
-
-
-class _Room:
-    """What a block that starts at a piece leaves for text, under a limit in tokens."""
-
-    def __init__(self, splitter: _Splitter, limit: int) -> None:
-        self.splitter = splitter
-        self.limit = limit - splitter.profile.delimiter_tokens - _SLACK
-        self.by_section: dict[int, int] = {}
-        self.by_lead: dict[str, int] = {}
-
-    def __call__(self, piece: int) -> int:
-        pieces = self.splitter.pieces
-        section = pieces.section_of[pieces.element[piece]]
-        room = self.by_section.get(section)
-        if room is None:
-            header = self.splitter.headers.of(pieces.sections[section].path)
-            room = self.by_section[section] = max(1, self.limit - header.tokens)
-        lead = pieces.lead.get(piece)
-        return max(1, room - self._lead_cost(lead)) if lead else room
-
-    def of_all(self, pieces: list[int]) -> list[int]:
-        """The room at each of these pieces, ascending; asked once where one section holds all."""
-        row, leads = self.splitter.pieces, self.splitter.pieces.lead
-        first, last = (row.section_of[row.element[k]] for k in (pieces[0], pieces[-1]))
-        if first != last or leads:
-            return [self(piece) for piece in pieces]
-        return [self(pieces[0])] * len(pieces)
-
-    def _lead_cost(self, lead: str) -> int:
-        """A lead, and a closing fence as long as it may need one."""
-        cost = self.by_lead.get(lead)
-        if cost is None:
-            count = self.splitter.prices.lead(lead)
-            fence = 0 if lead.lstrip()[:1] == "|" else 4
-            cost = count + fence if count <= self.splitter.headers.limit else 0
-            self.by_lead[lead] = cost
-        return cost

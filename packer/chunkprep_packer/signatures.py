@@ -154,7 +154,7 @@ def _skip_rate(sums: Tally) -> Signature | None:
         {"passed_over": sums.passed_over, "packed": sums.packed},
         f"{sums.passed_over} candidates were too long for the room while {sums.packed} went in, "
         f"worse-ranked ones among them",
-        "look for outliers of the splitter on the report's size page, or retrieve fewer",
+        "look for outliers among the largest blocks of `chunkprep report`, or retrieve fewer",
     )
 
 

@@ -80,8 +80,6 @@ def test_the_page_on_versions_runs(walker: Cli) -> None:
 
 
 def test_the_page_on_vector_indexes_runs(walker: Cli) -> None:
-    pytest.importorskip("sqlite_vec")
-    pytest.importorskip("apsw")
     said = walk(walker, "vector-index.md")
     shown = re.findall(r"^Done\(.*\)$", read("vector-index.md"), re.MULTILINE)
     assert said["python examples/vector_index.py sync"][1].strip() in shown

@@ -221,6 +221,8 @@ def test_recount_with_another_template_splits_again(two: Cli) -> None:
 def test_the_schema_commands_tell_and_upgrade(cli: Cli) -> None:
     assert cli.json("db", "check", code=1)["ok"] is False
     assert not (cli.folder / "chunkprep.db").exists()
-    assert cli.json("db", "upgrade")["from"] is None
+    made = cli.json("db", "upgrade")
+    assert made["from"] is None
+    assert made["to"] == cli.json("db", "check")["head"]
     assert cli.json("db", "check")["ok"] is True
     assert cli("db", "current").stdout.strip() == cli.json("db", "check")["head"]

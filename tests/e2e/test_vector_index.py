@@ -15,9 +15,6 @@ from tests.support.ingesting import chunk_ids, ingest
 from chunkprep_flows.opened import now
 from chunkprep_store import Store
 
-pytest.importorskip("sqlite_vec")
-pytest.importorskip("apsw")
-
 DAY = 86_400_000_000
 SECTIONS = {
     "Window": "Refunds are paid within thirty days of the booking, whatever the fare may be.",

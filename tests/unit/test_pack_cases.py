@@ -229,8 +229,8 @@ def test_options_that_need_a_store_are_refused(option: str) -> None:
 def test_the_result_is_the_command_lines_json() -> None:
     data = json.loads(pack(sizes(10, 200), 100).model_dump_json())
     assert list(data) == [
-        "request_id", "collection", "encoding", "slot", "used_tokens", "pinned_tokens", "text",
-        "blocks", "decisions", "log", "warnings",
+        "request_id", "collection", "encoding", "exact", "slot", "used_tokens", "pinned_tokens",
+        "text", "blocks", "decisions", "log", "warnings",
     ]  # fmt: skip
     assert data["blocks"] == [
         {"chunk_id": "c1", "document": "c1", "version": 1, "rank": 1, "score": 0.99, "tokens": 10,

@@ -44,12 +44,12 @@ def db() -> None:
 @json_option
 def upgrade(store: str, as_json: bool) -> None:
     """Bring the schema to what this program works with, making an absent one."""
-    from chunkprep_store.schema import upgrade as bring_to_head
+    from chunkprep_store import schema
 
     with database_at(store) as database:
         before = state_of(database).current
-        bring_to_head(database)
-        after = state_of(database).current
+        schema.upgrade(database)
+        after = schema.state(database).current
     if as_json:
         print_json({"from": before, "to": after})
     elif before == after:

@@ -221,7 +221,7 @@ def _merged(package: Package, sheet: Any) -> dict[tuple[int, int], Any]:
     for found in re.finditer(rb'<mergeCell [^>]*ref="([^"]+)"', package.parts.get(part, b"")):
         left, top, right, bottom = range_boundaries(found.group(1).decode())
         if left is None or top is None or right is None or bottom is None:
-            continue  # whole columns or rows, which no cell range names
+            continue  # whole columns or rows: openpyxl refuses such a workbook before
         if (right - left + 1) * (bottom - top + 1) + len(covering) > _MOST_COVERED:
             continue
         for row in range(top, bottom + 1):
