@@ -74,6 +74,8 @@ class VersionInfo:
     status: str
     effective_from: Moment | None
     effective_to: Moment | None
+    valid_from: Moment | None
+    valid_to: Moment | None
     review_by: Moment | None
     edition: str | None
     authority: int
@@ -225,6 +227,8 @@ def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionIn
         status=row.status,
         effective_from=row.effective_from,
         effective_to=row.effective_to,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
         review_by=row.review_by,
         edition=row.edition,
         authority=row.authority,

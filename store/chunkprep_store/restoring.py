@@ -12,6 +12,7 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.ids import chunk_id, chunk_id_base
 from chunkprep_ingest.metadata import Metadata, parse_metadata
 from chunkprep_ingest.model import Moment
+from chunkprep_store.adding import add_version
 from chunkprep_store.changes import Outbox
 from chunkprep_store.history import (
     VersionRow,
@@ -27,7 +28,6 @@ from chunkprep_store.rows import (
     version_columns,
 )
 from chunkprep_store.tables import chunk_prices, chunks, documents, elements, links, versions
-from chunkprep_store.writing import add_version
 
 
 def restore(
@@ -52,7 +52,7 @@ def restore(
     source = _to_restore(held, version)
     connection.execute(links.delete().where(links.c.old_id == held.document.id))
     last = held.history[-1]
-    stored_at = max([now, *((row.released_at or row.stored_at) + 1 for row in held.history)])
+    stored_at = max([now, *(row.decided_at + 1 for row in held.history)])
     outbox = Outbox(collection_id, stored_at)
     overrides = _restored_overrides(source, stored_at)
     metadata = parse_metadata(
@@ -75,7 +75,7 @@ def restore(
         closed_by=None,
     )
     stored = connection.execute(sa.select(versions).where(versions.c.id == source.id)).one()
-    kept = ("title", "content_hash", "rendered", "coverage", "missing", "warnings", "tokens")
+    kept = ("title", "rendered", "coverage", "missing", "warnings", "tokens")
     values = {name: getattr(stored, name) for name in kept}
     values |= {**version_columns(metadata), "reason": reason}
     added = add_version(connection, held.history, row, values, outbox)
@@ -89,6 +89,7 @@ def restore(
         "version": row.version,
         "stored_at": stored_at,
         "superseded_by": None,
+        "held_from": None,
     }
     _copy_content(connection, source.id, base, changed)
     ids = {v.version: v.id for v in held.history} | {row.version: added.version_id}

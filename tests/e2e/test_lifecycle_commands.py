@@ -226,3 +226,23 @@ def test_the_schema_commands_tell_and_upgrade(cli: Cli) -> None:
     assert made["to"] == cli.json("db", "check")["head"]
     assert cli.json("db", "check")["ok"] is True
     assert cli("db", "current").stdout.strip() == cli.json("db", "check")["head"]
+
+
+def test_resplit_brings_nothing_back_and_keeps_the_dates(two: Cli) -> None:
+    write(two, c="---\nvalid_from: 2020-01-01\n---\n# C\n\n" + "Cherries are small. " * 40)
+    two.ingest("docs")
+    two("withdraw", "a.md", "--reason", "wrong")
+    two("set", "b.md", "status=draft")
+    report = two.json("resplit", "--cap", 60)
+    outcomes = {d["document"]: d["outcome"] for d in report["documents"]}
+    assert outcomes == {"a.md": "skipped", "b.md": "updated", "c.md": "updated"}
+    assert statuses(two) == {"a.md": "withdrawn", "b.md": "draft", "c.md": "active"}
+    [doc] = [d for d in two.lines("docs") if d["document"] == "c.md"]
+    assert doc["valid_from"] == "2020-01-01T00:00:00Z"
+    assert len(two.lines("docs", "--as-of", "2021-01-01")) == 3  # a.md and b.md were in force
+    ids = [{"chunk_id": c["chunk_id"], "score": 1} for c in two.lines("chunks", "c.md")]
+    late = ("pack", "--budget", 500, "--candidates", "-", "--effective-after", "2021-01-01")
+    found = two.json(*late, input=json.dumps(ids))
+    assert {d["reason"] for d in found["decisions"]} == {"filtered"}
+    assert two.lines("audit") == []
+    assert {d["outcome"] for d in two.ingest("docs")["documents"]} == {"unchanged"}
