@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment, PreparedVersion
-from chunkprep_store import lifecycle, packlog, recutting, restoring, runs, writing
+from chunkprep_store import lifecycle, packlog, recutting, restoring, runs, setting, writing
 from chunkprep_store import prices as further_prices
 from chunkprep_store.adding import WriteOutcome
 from chunkprep_store.collection import ensure_collection
@@ -102,11 +102,12 @@ class Changing(Opened):
         now: Moment,
         reason: str | None = None,
     ) -> Decided:
-        """Set metadata fields over what the source says. Authority, access, source, tags and
-        review_by hold for later versions too, dates and the edition for this one only.
+        """Set metadata fields over what the source says. They hold for later versions too, until
+        they are set again or the source says something else of the same field.
         """
         return self._change(
-            collection, lambda c, n: lifecycle.set_metadata(c, n, document, fields, now, reason)
+            collection,
+            lambda c, n: setting.set_metadata(c, collection, n, document, fields, now, reason),
         )
 
     def start_run(

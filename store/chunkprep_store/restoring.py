@@ -112,7 +112,9 @@ def _lift_tombstone(connection: sa.Connection, collection_id: int, key: str) -> 
 
 
 def _to_restore(held: Held, version: int | None) -> VersionRow:
-    if version is None and held.current.status in ("active", "draft"):
+    released = held.current.released_at is not None
+    standing = held.current.status == "active" or (held.current.status == "draft" and not released)
+    if version is None and standing:
         what = "in force" if held.current.status == "active" else "a draft"
         raise RequestError(
             f"{held.document.document} is {what}; name the version to go back to, or for a draft "

@@ -105,7 +105,8 @@ def _take_over_metadata(
     prepared, metadata = arrival.prepared, arrival.metadata
     update_in_place(connection, arrival.history, prepared, metadata, arrival.by_hand, outbox)
     follow_metadata(connection, arrival.document, metadata, locked, outbox)
-    return _standing_outcome(arrival, "metadata_only")
+    status = versions_of(connection, arrival.document.id)[-1].status
+    return _standing_outcome(arrival, "metadata_only")._replace(status=status)
 
 
 def _recut(

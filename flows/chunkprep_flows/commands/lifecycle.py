@@ -88,8 +88,8 @@ def set_values(
 ) -> None:
     """Set metadata of a document by hand, over what its file says.
 
-    Authority, access, source, tags and review_by hold for later versions too, dates and the
-    edition for the present one only.
+    A value holds for later versions too, until it is set again, or until the file (its front
+    matter, sidecar or chunkprep.yaml) says something else of the same field than it did.
     """
     changes = dict(_pair(value) for value in values)
     with opened(store) as target:
