@@ -74,6 +74,8 @@ def supersede(
 
     Raises NotFoundError, MetadataError for a cycle, RequestError where `new` is not released.
     """
+    if old == new:
+        raise RequestError(f"{old} cannot supersede itself; name two documents", "new")
     lock_links(connection, collection_id)
     locked = lock_documents(connection, collection_id, [old, new])
     for key in (old, new):

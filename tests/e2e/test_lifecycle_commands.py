@@ -246,3 +246,29 @@ def test_resplit_brings_nothing_back_and_keeps_the_dates(two: Cli) -> None:
     assert {d["reason"] for d in found["decisions"]} == {"filtered"}
     assert two.lines("audit") == []
     assert {d["outcome"] for d in two.ingest("docs")["documents"]} == {"unchanged"}
+
+
+def test_what_was_done_already_or_cannot_be_says_so_in_one_line(two: Cli) -> None:
+    assert "itself" in two("supersede", "a.md", "a.md", code=2).stderr
+    two("withdraw", "a.md", "--reason", "wrong")
+    again = two("withdraw", "a.md", "--reason", "again").stderr
+    assert "withdrawn already at 20" in again
+    assert "'wrong'" in again
+    assert two.json("withdraw", "a.md", "--reason", "again")["reason"] == "wrong"
+    two("erase", "a.md", "--yes")
+    assert "nothing is left of a.md" in two("erase", "a.md", "--yes").stderr
+    assert "ingest it again" in two("restore", "a.md").stderr
+    outcomes = {d["document"]: d["outcome"] for d in two.ingest("docs")["documents"]}
+    assert outcomes == {"a.md": "new", "b.md": "unchanged"}
+
+
+def test_a_pruned_document_says_what_to_do(two: Cli) -> None:
+    two("withdraw", "a.md", "--reason", "wrong")
+    two("set", "b.md", "status=draft")
+    assert two.json("prune", "--older-than", 0)["versions"] == 1
+    assert "pruned" in two("versions", "a.md", code=2).stderr
+    assert "ingest it again" in two("restore", "a.md").stderr
+    outcomes = [d["outcome"] for d in two.ingest("docs")["documents"]]
+    assert outcomes == ["revived", "unchanged"]
+    two("set", "b.md", "status=active")
+    assert statuses(two) == {"a.md": "active", "b.md": "active"}
