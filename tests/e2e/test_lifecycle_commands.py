@@ -272,3 +272,27 @@ def test_a_pruned_document_says_what_to_do(two: Cli) -> None:
     assert outcomes == ["revived", "unchanged"]
     two("set", "b.md", "status=active")
     assert statuses(two) == {"a.md": "active", "b.md": "active"}
+
+
+def test_an_edit_of_what_a_hand_keeps_out_says_so(two: Cli) -> None:
+    two("withdraw", "a.md", "--reason", "wrong")
+    two("set", "b.md", "status=draft")
+    write(two, a="# A\n\nApples are green.\n", b="# B\n\nBananas are brown.\n")
+    warned = {d["document"]: d["warnings"] for d in two.ingest("docs")["documents"]}
+    assert warned == {
+        "a.md": ["stays withdrawn until `chunkprep restore a.md`"],
+        "b.md": ["stays a draft until `chunkprep set b.md status=active`"],
+    }
+    assert statuses(two) == {"a.md": "withdrawn", "b.md": "draft"}
+
+
+def test_a_slip_in_front_matter_and_a_link_to_nothing_are_told(two: Cli) -> None:
+    front = "---\nvalid_form: 2020-01-01\nauthor: Ann\nsupersedes: old.md\n---\n"
+    write(two, a=f"{front}# A\n\nApples are green.\n")
+    [doc] = [d for d in two.ingest("docs")["documents"] if d["document"] == "a.md"]
+    [warning] = doc["warnings"]
+    assert "'valid_form'" in warning
+    assert "'valid_from'" in warning
+    [finding] = two.lines("audit")
+    assert (finding["check"], finding["severity"]) == ("successors", "info")
+    assert "old.md" in finding["message"]

@@ -48,13 +48,13 @@ def withdraw(document: str, reason: str, store: str, collection: str, as_json: b
         known = target.known(collection, [document]).get(document)
         before = target.versions(collection, document) if known and known.version else []
         made = target.withdraw(collection, document, now=now(), reason=reason)
-    told = f"{document} is withdrawn"
+    told, kept = f"{document} is withdrawn", reason or None
     for info in before:
         if info.version == made.version and info.status == "withdrawn":
             why = f" with the reason {info.reason!r}" if info.reason else ""
             told = f"{document} was withdrawn already at {iso(info.withdrawn_at)}{why}"
-            reason = info.reason
-    done(as_json, told, action="withdraw", document=document, reason=reason)
+            kept = info.reason
+    done(as_json, told, action="withdraw", document=document, reason=kept)
 
 
 @command(example="chunkprep restore faq/offers.md")
