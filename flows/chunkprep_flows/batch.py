@@ -14,13 +14,14 @@ from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Work
 from chunkprep_flows.reading import READERS
 from chunkprep_flows.recipe import Recipe
-from chunkprep_flows.source_metadata import SourceMetadata
+from chunkprep_flows.source_metadata import SourceMetadata, likely_slips
 from chunkprep_ingest.errors import NotFoundError, ReadError, RejectedError
 from chunkprep_ingest.ids import bytes_hash
+from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
 from chunkprep_ingest.readers import ReadOptions
-from chunkprep_store import Store
+from chunkprep_store import Store, WriteOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class Bench:
             uri=work.uri,
             data_hash=data_hash,
             metadata=self.metadata.of(work, parsed.metadata),
+            warnings=likely_slips(parsed.metadata),
             policy=self.order.recipe.policy,
             profile=self.profile,
             counter=self.counter,
@@ -107,7 +109,7 @@ class Bench:
             outcome=done.outcome,
             chunks=len(prepared.chunks) if done.chunks == 0 else done.chunks,
             coverage=prepared.parsed.coverage,
-            warnings=prepared.warnings,
+            warnings=(*prepared.warnings, *kept_out(prepared, done)),
             written=done.chunks,
             tokens=done.tokens,
         )
@@ -127,6 +129,18 @@ class Bench:
                 run_id=self.order.run_id,
             )
         return failed(work.document, error)
+
+
+def kept_out(prepared: PreparedVersion, done: WriteOutcome) -> tuple[str, ...]:
+    """A note where a decision by hand keeps the document out of force, whatever its file says."""
+    asked = Metadata.model_validate_json(prepared.metadata_json).status
+    if done.outcome not in ("updated", "metadata_only") or done.status == asked:
+        return ()
+    if done.status == "withdrawn":
+        return (f"stays withdrawn until `chunkprep restore {done.document}`",)
+    if done.status == "draft":
+        return (f"stays a draft until `chunkprep set {done.document} status=active`",)
+    return ()
 
 
 def foreseen(prepared: PreparedVersion, store: Store, collection: str) -> DocumentOutcome:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from chunkprep_store import Change, Failure, Impact, VersionInfo
 
 _OF_A_DOCUMENT = (
-    "document", "title", "version", "status", "effective_from", "effective_to", "review_by",
-    "edition", "authority", "access", "tags", "source", "chunks", "tokens", "coverage",
-    "ingested_at",
+    "document", "title", "version", "status", "effective_from", "effective_to", "valid_from",
+    "valid_to", "review_by", "edition", "authority", "access", "tags", "source", "chunks", "tokens",
+    "coverage", "ingested_at",
 )  # fmt: skip
 _OF_A_VERSION = (*_OF_A_DOCUMENT, "superseded_at", "withdrawn_at", "reason", "warnings", "missing")
 _MOMENTS = frozenset(

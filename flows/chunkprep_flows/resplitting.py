@@ -15,7 +15,9 @@ from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
 from chunkprep_ingest.template import Template
-from chunkprep_store import KnownDocument, Store
+from chunkprep_store import Store, VersionInfo
+
+OUT_OF_FORCE = "out of force; it is split again when it comes back"
 
 
 def resplit_collection(
@@ -26,7 +28,7 @@ def resplit_collection(
     cap: int | None = None,
     template: Template | None = None,
 ) -> IngestReport:
-    """A new version of each document that the cap splits, or the template dresses, otherwise;
+    """A new version of each text in force that the cap splits, or the template dresses, otherwise;
     both become the collection's own. Raises PolicyError for a cap that cannot work.
     """
     started = time.perf_counter()
@@ -69,25 +71,34 @@ class _Bench:
     def all(self, progress: Progress) -> list[DocumentOutcome]:
         """Every document, until a stop is asked for."""
         keys = [info.document for info in self.store.documents(self.collection)]
-        known = self.store.known(self.collection, keys)
         progress.started(len(keys))
         outcomes: list[DocumentOutcome] = []
         for key in keys:
             if stop_asked():
                 break
-            outcomes.append(self.one(known[key]))
+            outcomes.append(self.one(key))
             progress.done(outcomes[-1:])
         return outcomes
 
-    def one(self, known: KnownDocument) -> DocumentOutcome:
-        """One document, as it arrived last."""
+    def one(self, document: str) -> DocumentOutcome:
+        """One document: every version of it that is in force, still to come, or a draft."""
+        found = self.store.open_versions(self.collection, document, at=now())
         try:
-            prepared = self.prepare(known)
+            done = [self.recut(info) for info in found]
         except ReadError as error:
-            return failed(known.document, error)
-        done = self.store.write_version(self.collection, prepared, now=now(), run_id=self.run_id)
+            return failed(document, error)
+        if not done:
+            return DocumentOutcome(document, None, "skipped", warnings=(OUT_OF_FORCE,))
+        return next((d for d in reversed(done) if d.outcome == "updated"), done[-1])
+
+    def recut(self, info: VersionInfo) -> DocumentOutcome:
+        """One version split again. Raises ReadError where a character does not fit the cap."""
+        prepared = self.prepare(info)
+        done = self.store.recut(
+            self.collection, prepared, version=info.version, now=now(), run_id=self.run_id
+        )
         return DocumentOutcome(
-            document=known.document,
+            document=info.document,
             version=done.version,
             outcome=done.outcome,
             chunks=len(prepared.chunks),
@@ -97,17 +108,15 @@ class _Bench:
             tokens=done.tokens,
         )
 
-    def prepare(self, known: KnownDocument) -> PreparedVersion:
-        """The version split again. Raises ReadError where a character does not fit the cap."""
-        parsed = self.store.parsed(self.collection, known.document, known.version)
+    def prepare(self, info: VersionInfo) -> PreparedVersion:
+        """The version's text in chunks of the recipe."""
         return prepare_version(
-            parsed,
-            document=known.document,
-            uri=known.uri or "",
-            data_hash=known.bytes_hash or "",
-            metadata=Metadata.model_validate_json(known.metadata_json or "{}"),
+            self.store.parsed(self.collection, info.document, info.version),
+            document=info.document,
+            uri=info.uri,
+            data_hash=info.bytes_hash,
+            metadata=Metadata.model_validate_json(info.metadata_json),
             policy=self.recipe.policy,
             profile=self.recipe.profile(),
             counter=self.recipe.counter(),
-            etag=known.etag,
         )

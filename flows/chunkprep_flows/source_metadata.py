@@ -9,11 +9,21 @@ from chunkprep_flows.plan import Work
 from chunkprep_ingest.decode import decode
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.front_matter import split_front_matter
-from chunkprep_ingest.metadata import Metadata
+from chunkprep_ingest.metadata import Metadata, near_field
 from chunkprep_ingest.readers import reader_name
 from chunkprep_ingest.rules import RuleBook
 
 _FENCES = (b"---", b"+++")
+
+
+def likely_slips(front_matter: Mapping[str, object]) -> tuple[str, ...]:
+    """A warning for each key that is almost one of ours; others belong to the user."""
+    slips = ((key, near_field(key)) for key in sorted(front_matter))
+    return tuple(
+        f"front matter: {key!r} is no field of chunkprep; did you mean {field!r}?"
+        for key, field in slips
+        if field is not None
+    )
 
 
 class SourceMetadata:

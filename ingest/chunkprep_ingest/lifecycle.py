@@ -28,9 +28,11 @@ class EffectiveRange(NamedTuple):
 def in_force(
     status: str, effective_from: Moment | None, effective_to: Moment | None, at: Moment
 ) -> bool:
-    """Whether a version is in force: not a draft, and effective_from <= at < effective_to."""
+    """Whether a version is in force: effective_from <= at < effective_to, and it is no draft, or
+    was none until effective_to (a draft that was never released has no end).
+    """
     return (
-        status != "draft"
+        (status != "draft" or effective_to is not None)
         and (effective_from is None or effective_from <= at)
         and (effective_to is None or at < effective_to)
     )
@@ -40,13 +42,13 @@ def out_of_force_reason(
     status: str, effective_from: Moment | None, effective_to: Moment | None, at: Moment
 ) -> str | None:
     """Why it is not in force at `at` (a reason of CONTRACT.md), or None where it is."""
+    if in_force(status, effective_from, effective_to, at):
+        return None
     if status == "draft":
         return "draft"
     if effective_from is not None and at < effective_from:
         return "not_yet_valid"
-    if effective_to is not None and at >= effective_to:
-        return {"superseded": "superseded", "withdrawn": "withdrawn"}.get(status, "expired")
-    return None
+    return {"superseded": "superseded", "withdrawn": "withdrawn"}.get(status, "expired")
 
 
 def effective_range(

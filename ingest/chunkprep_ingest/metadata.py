@@ -102,3 +102,36 @@ def parse_metadata(raw: Mapping[str, Any], where: str) -> Metadata:
         raise MetadataError(
             "bad_metadata", f"{where}: {field} = {known.get(field)!r}: {reason}"
         ) from error
+
+
+def near_field(key: str) -> str | None:
+    """The field that a key is misspelt of: one slip away (two in a long one), or None.
+
+    Another case or hyphens for underscores count as no slip; a field itself is none.
+    """
+    if key in METADATA_FIELDS:
+        return None
+    plain = key.casefold().replace("-", "_")
+    near = [(edit_distance(plain, field), field) for field in sorted(METADATA_FIELDS)]
+    slips, field = min(near)
+    return field if slips <= (2 if len(field) > _SHORT else 1) else None
+
+
+_SHORT = 6  # letters: two slips make another word of a shorter one
+
+
+def edit_distance(one: str, two: str) -> int:
+    """Insertions, deletions, substitutions and swaps of neighbours between two words
+    (optimal string alignment).
+    """
+    before: list[int] = []
+    row = list(range(len(two) + 1))
+    for i, a in enumerate(one, 1):
+        rows = before, row
+        before, row = row, [i]
+        for j, b in enumerate(two, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == two[j - 2] and one[i - 2] == b:
+                cost = min(cost, rows[0][j - 2] + 1)
+            row.append(cost)
+    return row[-1]

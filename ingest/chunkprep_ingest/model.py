@@ -137,7 +137,8 @@ class ChunkRow(NamedTuple):
 
     `boundaries` ([[offset, kind, block_tokens], ...]), `heading_path`, `access` and `tags` are
     JSON texts: the packer parses only those it looks at. Costs are those of the encoding that
-    was asked for. `stored_at` is the moment the version was written.
+    was asked for. `stored_at` is the moment the version was written; `held_from` is since when
+    its text holds, where it was cut again since (else None).
     """
 
     chunk_id: str
@@ -167,6 +168,7 @@ class ChunkRow(NamedTuple):
     policy: str
     profile: str
     stored_at: Moment
+    held_from: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True)

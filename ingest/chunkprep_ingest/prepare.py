@@ -28,14 +28,16 @@ def prepare_version(
     profile: Profile,
     counter: RunningCounter,
     etag: str | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> PreparedVersion:
-    """All that the store writes for one document. `data_hash` is of the file's bytes.
+    """All that the store writes for one document. `data_hash` is of the file's bytes, `warnings`
+    are said besides those of reading and splitting.
 
     Raises ReadError with the code `empty` where there is no text, `indivisible` where one
     grapheme cluster does not fit a block.
     """
     title = document_title(metadata, parsed, document)
-    chunks, warnings = split_document(parsed, title, policy, profile, counter)
+    chunks, told = split_document(parsed, title, policy, profile, counter)
     if not chunks:
         raise ReadError("empty", f"{document}: no text was found")
     rendered = rendered_metadata(title)
@@ -51,7 +53,7 @@ def prepare_version(
         parsed=parsed,
         chunks=signed(chunks),
         etag=etag,
-        warnings=_of_reader(parsed.warnings) + warnings,
+        warnings=_of_reader(parsed.warnings) + told + warnings,
     )
 
 

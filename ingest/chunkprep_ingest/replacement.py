@@ -7,8 +7,9 @@ of them changes, so that no order of events can leave two versions in force.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from chunkprep_ingest.lifecycle import EffectiveRange, effective_range
@@ -20,7 +21,8 @@ class VersionFacts:
     """What was decided about one version. Moments in microseconds UTC.
 
     `released_at` is when it stopped being a draft (None while it is one), `closes_at` an end set
-    by a withdrawal or by another document that supersedes this one.
+    by a withdrawal, by its return to a draft, or by another document that supersedes this one.
+    `recut_of` names the version whose text this one holds in other chunks, since `recut_at`.
     """
 
     version: int
@@ -32,6 +34,9 @@ class VersionFacts:
     withdrawn: bool = False
     superseded_elsewhere: bool = False
     restored: bool = False
+    drafted: bool = False
+    recut_of: int | None = None
+    recut_at: Moment | None = None
 
 
 class Standing(NamedTuple):
@@ -50,10 +55,40 @@ class Standings(NamedTuple):
 
 
 def settle(versions: Iterable[VersionFacts]) -> Standings:
-    """The standing of every version of one document (at least one version)."""
-    known = list(versions)
-    order = replacement_order(known)
-    of = {v.version: _draft_standing(v) for v in known if v.released_at is None}
+    """The standing of every version of one document (at least one version).
+
+    A text and its new cuts are one to whatever they replace: what was decided last of the newest
+    cut holds for all, and the time in force is divided among them where they were cut.
+    """
+    cuts = cuts_of(versions)
+    leads = {root: _lead(known) for root, known in cuts.items()}
+    order = replacement_order(leads.values())
+    of: dict[int, Standing] = {}
+    for root, standing in _settled(leads, order).items():
+        of |= _divided(cuts[root], standing)
+    return Standings(of, cuts[_current(leads, order)][-1].version)
+
+
+def cuts_of(versions: Iterable[VersionFacts]) -> dict[int, list[VersionFacts]]:
+    """Versions that hold one text in other chunks, in order, by the number of the first."""
+    cuts: dict[int, list[VersionFacts]] = {}
+    first: dict[int, int] = {}
+    for version in sorted(versions, key=lambda v: v.version):
+        root = version.version if version.recut_of is None else first[version.recut_of]
+        first[version.version] = root
+        cuts.setdefault(root, []).append(version)
+    return cuts
+
+
+def _lead(cuts: Sequence[VersionFacts]) -> VersionFacts:
+    """One version that stands for all cuts of a text."""
+    return replace(cuts[-1], version=cuts[0].version, restored=cuts[0].restored)
+
+
+def _settled(
+    leads: Mapping[int, VersionFacts], order: Sequence[VersionFacts]
+) -> dict[int, Standing]:
+    of = {n: _draft_standing(v) for n, v in leads.items() if v.released_at is None}
     limit: Moment | None = None
     for index in range(len(order) - 1, -1, -1):
         version = order[index]
@@ -63,8 +98,29 @@ def settle(versions: Iterable[VersionFacts]) -> Standings:
         of[version.version] = Standing(_status(version, after is None), span, after)
         if span.start is not None:
             limit = span.start if limit is None else min(limit, span.start)
-    current = order[-1].version if order else max(v.version for v in known)
-    return Standings(of, current)
+    return of
+
+
+def _current(leads: Mapping[int, VersionFacts], order: Sequence[VersionFacts]) -> int:
+    """The last that was released; where that is a draft again, the last of all."""
+    return max(leads) if not order or order[-1].drafted else order[-1].version
+
+
+def _divided(cuts: Sequence[VersionFacts], whole: Standing) -> dict[int, Standing]:
+    """The standing of each cut: one after the other, within the range of the whole."""
+    of: dict[int, Standing] = {}
+    start, end = whole.range
+    for cut, following in pairwise(cuts):
+        at = following.recut_at or 0
+        if whole.status == "draft" and cut.released_at is None:
+            of[cut.version] = Standing("superseded", EffectiveRange(at, at), following.version)
+            continue
+        at = at if start is None else max(at, start)
+        at = at if end is None else min(at, end)
+        of[cut.version] = Standing("superseded", EffectiveRange(start, at), following.version)
+        start = at
+    of[cuts[-1].version] = Standing(whole.status, EffectiveRange(start, end), whole.successor)
+    return of
 
 
 def replacement_order(versions: Iterable[VersionFacts]) -> list[VersionFacts]:
@@ -136,8 +192,11 @@ def _range(
 def _status(version: VersionFacts, last: bool) -> Status:
     if version.withdrawn:
         return "withdrawn"
+    if last and version.drafted:
+        return "draft"
     return "active" if last and not version.superseded_elsewhere else "superseded"
 
 
 def _draft_standing(version: VersionFacts) -> Standing:
-    return Standing("draft", EffectiveRange(version.valid_from, version.valid_to), None)
+    """A draft that was never released has no end; one that was, has that of its time in force."""
+    return Standing("draft", EffectiveRange(version.valid_from, None), None)

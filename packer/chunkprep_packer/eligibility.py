@@ -19,7 +19,11 @@ _NONE = "[]"  # a JSON column without entries
 
 
 def since(row: ChunkRow) -> Moment:
-    """The moment from which a row's text holds: effective_from, or when it was stored."""
+    """The moment from which a row's text holds, however it is cut: effective_from, or when it was
+    stored.
+    """
+    if row.held_from is not None:
+        return row.held_from
     return row.stored_at if row.effective_from is None else row.effective_from
 
 

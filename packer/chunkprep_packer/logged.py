@@ -116,7 +116,7 @@ class LoggedPack:
         """
         since = self.result["since"]
         by_id = {
-            row.chunk_id: row._replace(effective_from=since.get(row.chunk_id, row.effective_from))
+            row.chunk_id: row._replace(held_from=since.get(row.chunk_id, row.held_from))
             for row in rows
         }
         absent = [d for d in self.result["decisions"] if d["chunk_id"] not in by_id]

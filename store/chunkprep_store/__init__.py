@@ -1,5 +1,6 @@
 """The store: documents, versions, chunks and their whole history in SQLite or PostgreSQL."""
 
+from chunkprep_store.adding import WriteOutcome
 from chunkprep_store.audit import CHECKS, Finding, Sources
 from chunkprep_store.changes import Change
 from chunkprep_store.collection import StoredProfile
@@ -16,7 +17,6 @@ from chunkprep_store.schema import SchemaState
 from chunkprep_store.search import SearchHit
 from chunkprep_store.sizes import DocumentCounts, LargeBlock, SizeCount
 from chunkprep_store.store import Store
-from chunkprep_store.writing import WriteOutcome
 
 __all__ = [
     "CHECKS",

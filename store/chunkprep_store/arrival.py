@@ -9,23 +9,11 @@ from typing import Any, Literal
 import orjson
 
 from chunkprep_ingest.metadata import Metadata
-from chunkprep_ingest.model import Fingerprints, Moment, PreparedVersion
-from chunkprep_store.history import (
-    DocumentRow,
-    VersionRow,
-)
-from chunkprep_store.links import (
-    Link,
-    closed,
-)
-from chunkprep_store.rows import (
-    inputs_digest,
-    to_json,
-    version_columns,
-)
-
-CARRIED = frozenset({"authority", "access", "source", "tags", "review_by"})
-"""Fields set by hand that hold for later versions too; dates and editions belong to one version."""
+from chunkprep_ingest.model import Moment, PreparedVersion
+from chunkprep_store.history import DRAFTED, DocumentRow, VersionRow
+from chunkprep_store.inplace import merge_metadata
+from chunkprep_store.links import Link, closed
+from chunkprep_store.rows import inputs_digest, to_json, version_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +37,37 @@ class Arrival:
     @property
     def stored_at(self) -> Moment:
         """Now, but after every moment in the document's history: a clock may step back."""
-        return max([self.now, *((v.released_at or v.stored_at) + 1 for v in self.history)])
+        return max([self.now, *(v.decided_at + 1 for v in self.history)])
+
+    @property
+    def same_source(self) -> bool:
+        """Whether the source is as it was at the arrival before."""
+        last, prepared = self.last, self.prepared
+        return last is not None and (
+            last.bytes_hash, last.source_metadata, last.uri, last.etag
+        ) == (prepared.bytes_hash, prepared.metadata_json, prepared.uri, prepared.etag)  # fmt: skip
+
+    @property
+    def by_hand(self) -> dict[str, Any]:
+        """What was set by hand and still holds: until the source says something else of it."""
+        if self.last is None:
+            return {}
+        before = Metadata.model_validate_json(self.last.source_metadata)
+        current = next(
+            (v for v in self.history if v.version == self.document.current_version), self.last
+        )
+        found: dict[str, Any] = {
+            **orjson.loads(self.last.overrides), **orjson.loads(current.overrides)
+        }  # fmt: skip
+        return {n: v for n, v in found.items() if getattr(before, n) == getattr(self.source, n)}
+
+    @property
+    def metadata(self) -> Metadata:
+        """The source's metadata with what was set by hand. Raises MetadataError."""
+        return merge_metadata(self.source, self.by_hand)
 
 
-Decision = Literal["new", "updated", "metadata_only", "unchanged", "revived", "healed"]
+Decision = Literal["new", "updated", "metadata_only", "unchanged", "revived", "healed", "recut"]
 
 
 def decide(arrival: Arrival, whole: bool) -> Decision:
@@ -60,42 +75,35 @@ def decide(arrival: Arrival, whole: bool) -> Decision:
     last, prepared = arrival.last, arrival.prepared
     if last is None:
         return "new"
-    back = last.closed_by == "metadata" and arrival.source.status == "active"
-    if last.status == "withdrawn" and (last.closed_by == "sync" or back):
+    if last.status == "withdrawn" and last.closed_by == "sync":
+        return "revived"
+    out = last.status in ("withdrawn", "draft") and last.closed_by in ("metadata", DRAFTED)
+    if out and arrival.metadata.status == "active":
         return "revived"
     if last.inputs != inputs_digest(prepared):
-        return "unchanged" if _restored_since(last, prepared) else "updated"
+        if last.content_hash == prepared.content_hash:
+            return "recut"
+        return "unchanged" if _holds_other_text(arrival, last) else "updated"
     if not whole:
         return "healed"
-    before = (last.bytes_hash, last.source_metadata, last.uri, last.etag)
-    after = (prepared.bytes_hash, prepared.metadata_json, prepared.uri, prepared.etag)
-    return "unchanged" if before == after else "metadata_only"
+    return "unchanged" if arrival.same_source else "metadata_only"
 
 
-def _restored_since(last: VersionRow, prepared: PreparedVersion) -> bool:
-    """Whether the source is as it was when other content was restored: the restored one stays."""
-    return last.origin == "restore" and (
-        last.bytes_hash,
-        last.source_metadata,
-        Fingerprints(last.reader, last.policy, last.profile),
-    ) == (prepared.bytes_hash, prepared.metadata_json, prepared.fingerprints)
+def _holds_other_text(arrival: Arrival, last: VersionRow) -> bool:
+    """Whether the source is as it was when other content was restored, or another version cut
+    again: that stays.
+    """
+    prepared = arrival.prepared
+    return last.origin != "ingest" and (
+        (last.bytes_hash, last.source_metadata) == (prepared.bytes_hash, prepared.metadata_json)
+    )
 
 
-def carried(arrival: Arrival) -> dict[str, Any]:
-    """What was set by hand of the last version and holds for the new one too."""
-    if arrival.last is None:
-        return {}
-    overrides: dict[str, Any] = orjson.loads(arrival.last.overrides)
-    return {name: value for name, value in overrides.items() if name in CARRIED}
-
-
-def new_row(
-    arrival: Arrival, metadata: Metadata, overrides: dict[str, Any], onto: Sequence[Link]
-) -> VersionRow:
+def new_row(arrival: Arrival, onto: Sequence[Link]) -> VersionRow:
     """The new version before it is settled: born withdrawn or superseded where that was decided
     of its document.
     """
-    prepared, stored_at = arrival.prepared, arrival.stored_at
+    prepared, stored_at, metadata = arrival.prepared, arrival.stored_at, arrival.metadata
     row = VersionRow(
         id=0,
         document_id=arrival.document.id,
@@ -103,12 +111,13 @@ def new_row(
         status="active",
         origin="ingest",
         bytes_hash=prepared.bytes_hash,
+        content_hash=prepared.content_hash,
         inputs=inputs_digest(prepared),
         reader=prepared.fingerprints.reader,
         policy=prepared.fingerprints.policy,
         profile=prepared.fingerprints.profile,
         source_metadata=prepared.metadata_json,
-        overrides=to_json(overrides),
+        overrides=to_json(arrival.by_hand),
         metadata=metadata.model_dump_json(),
         uri=prepared.uri,
         etag=prepared.etag,
@@ -141,7 +150,6 @@ def version_values(arrival: Arrival, metadata: Metadata) -> dict[str, Any]:
     return {
         **version_columns(metadata),
         "title": prepared.title,
-        "content_hash": prepared.content_hash,
         "rendered": prepared.rendered,
         "coverage": parsed.coverage,
         "missing": to_json(parsed.missing),

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment, PreparedVersion
-from chunkprep_store import lifecycle, packlog, restoring, runs, writing
+from chunkprep_store import lifecycle, packlog, recutting, restoring, runs, setting, writing
 from chunkprep_store import prices as further_prices
+from chunkprep_store.adding import WriteOutcome
 from chunkprep_store.collection import ensure_collection
 from chunkprep_store.lifecycle import By, Decided
 from chunkprep_store.opened import Opened
 from chunkprep_store.packlog import PackRecord
 from chunkprep_store.prices import FurtherPrice
-from chunkprep_store.writing import WriteOutcome
 
 
 class Changing(Opened):
@@ -30,6 +30,23 @@ class Changing(Opened):
         """
         return self.database.retry(
             lambda c: writing.write_version(c, collection, prepared, now, run_id)
+        )
+
+    def recut(
+        self,
+        collection: str,
+        prepared: PreparedVersion,
+        *,
+        version: int,
+        now: Moment,
+        run_id: str | None = None,
+    ) -> WriteOutcome:
+        """Store the text of a version in other chunks, as a version that inherits all that was
+        decided of it: what is in force stays so. Of `prepared` metadata and source are ignored.
+        """
+        return self._change(
+            collection,
+            lambda c, n: recutting.recut(c, collection, n, prepared, version, now, run_id),
         )
 
     def supersede(
@@ -85,11 +102,12 @@ class Changing(Opened):
         now: Moment,
         reason: str | None = None,
     ) -> Decided:
-        """Set metadata fields over what the source says. Authority, access, source, tags and
-        review_by hold for later versions too, dates and the edition for this one only.
+        """Set metadata fields over what the source says. They hold for later versions too, until
+        they are set again or the source says something else of the same field.
         """
         return self._change(
-            collection, lambda c, n: lifecycle.set_metadata(c, n, document, fields, now, reason)
+            collection,
+            lambda c, n: setting.set_metadata(c, collection, n, document, fields, now, reason),
         )
 
     def start_run(

@@ -74,6 +74,8 @@ class VersionInfo:
     status: str
     effective_from: Moment | None
     effective_to: Moment | None
+    valid_from: Moment | None
+    valid_to: Moment | None
     review_by: Moment | None
     edition: str | None
     authority: int
@@ -198,7 +200,7 @@ def list_versions(
     query = _version_rows(collection_id).where(documents.c.document == document)
     rows = connection.execute(query.order_by(versions.c.version)).all()
     if not rows:
-        raise not_found(document)
+        raise _nothing_left(connection, collection_id, document)
     history: dict[int, list[HistoryEntry]] = defaultdict(list)
     entries = (
         sa.select(metadata_history)
@@ -208,6 +210,22 @@ def list_versions(
     for e in connection.execute(entries):
         history[e.version_id].append(HistoryEntry(e.at, e.field, e.old, e.new, e.reason))
     return [_info(row, tuple(history[row.id])) for row in rows]
+
+
+def _nothing_left(connection: sa.Connection, collection_id: int, document: str) -> NotFoundError:
+    """Not found, or known once: erased, or pruned to the last version."""
+    row = connection.execute(
+        sa.select(documents.c.last_version, documents.c.erased_at).where(
+            documents.c.collection_id == collection_id, documents.c.document == document
+        )
+    ).first()
+    if row is None or row.last_version == 0:
+        return not_found(document)
+    what = "pruned" if row.erased_at is None else "erased"
+    return NotFoundError(
+        f"document {document!r} was {what}, nothing of it is left; `chunkprep restore` lets its "
+        f"next ingest store it anew"
+    )
 
 
 def not_found(document: str) -> NotFoundError:
@@ -225,6 +243,8 @@ def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionIn
         status=row.status,
         effective_from=row.effective_from,
         effective_to=row.effective_to,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
         review_by=row.review_by,
         edition=row.edition,
         authority=row.authority,

@@ -16,6 +16,11 @@ from chunkprep_store.collection import insert_if_absent
 from chunkprep_store.rows import standing_columns
 from chunkprep_store.tables import chunks, documents, metadata_history, versions
 
+RECUT = "recut"
+"""`origin` of a version made of another one's text: "recut:" and its number."""
+DRAFTED = "draft"
+"""`closed_by` of a version that became a draft again after it was released."""
+
 
 class DocumentRow(NamedTuple):
     """A document under lock; `last_version` 0 says that only its name is known yet."""
@@ -36,6 +41,7 @@ class VersionRow(NamedTuple):
     status: Status
     origin: str
     bytes_hash: str
+    content_hash: str
     inputs: str
     reader: str
     policy: str
@@ -75,7 +81,21 @@ class VersionRow(NamedTuple):
             withdrawn=self.status == "withdrawn",
             superseded_elsewhere=(self.closed_by or "").startswith("document:"),
             restored=self.origin == "restore",
+            drafted=self.closed_by == DRAFTED,
+            recut_of=self.recut_of,
+            recut_at=self.stored_at,
         )
+
+    @property
+    def recut_of(self) -> int | None:
+        """The version whose text this one holds in other chunks."""
+        kind, _, number = self.origin.partition(":")
+        return int(number) if kind == RECUT else None
+
+    @property
+    def decided_at(self) -> Moment:
+        """The latest moment that its place among the versions goes by."""
+        return max(self.stored_at, self.released_at or self.stored_at)
 
 
 _DOCUMENT_COLUMNS = [documents.c[name] for name in DocumentRow._fields]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import orjson
 import sqlalchemy as sa
 
 from chunkprep_ingest.metadata import METADATA_FIELDS, Metadata, parse_metadata
@@ -13,6 +12,7 @@ from chunkprep_ingest.model import Moment, PreparedVersion
 from chunkprep_ingest.replacement import Standings, settle
 from chunkprep_store.changes import Outbox
 from chunkprep_store.history import (
+    DRAFTED,
     VersionRow,
     apply_standings,
     change_version,
@@ -35,10 +35,13 @@ def update_in_place(
     connection: sa.Connection,
     history: Sequence[VersionRow],
     prepared: PreparedVersion,
-    source: Metadata,
+    metadata: Metadata,
+    by_hand: dict[str, Any],
     outbox: Outbox,
-) -> Metadata:
-    """Take over what a source says anew of its last version; returns its metadata in force."""
+) -> None:
+    """Take over what a source says anew of its last version; `metadata` is with what is set
+    `by_hand` and still holds.
+    """
     last = history[-1]
     change_version(
         connection,
@@ -47,10 +50,9 @@ def update_in_place(
         uri=prepared.uri,
         etag=prepared.etag,
         source_metadata=prepared.metadata_json,
+        overrides=to_json(by_hand),
     )
-    metadata = merge_metadata(source, orjson.loads(last.overrides))
     replace_metadata(connection, history, last, metadata, outbox, "the source's metadata changed")
-    return metadata
 
 
 def replace_metadata(
@@ -76,6 +78,9 @@ def replace_metadata(
         connection.execute(
             chunks.update().where(chunks.c.version_id == row.id).values(**shared_columns(metadata))
         )
+    if row.recut_of is not None and before.valid_from != metadata.valid_from:
+        held = {"held_from": metadata.valid_from}
+        connection.execute(chunks.update().where(chunks.c.version_id == row.id).values(held))
     after = _released(row, before, metadata, outbox.at)._replace(
         edition=metadata.edition, valid_from=metadata.valid_from, valid_to=metadata.valid_to
     )
@@ -84,13 +89,22 @@ def replace_metadata(
 
 
 def _released(row: VersionRow, before: Metadata, after: Metadata, at: Moment) -> VersionRow:
-    """The version after its declared status changed: released, or taken out of force."""
+    """The version after its declared status changed: released, or taken out of force. A draft
+    again, it has been in force until now.
+    """
     if before.status == after.status:
         return row
     if after.status == "active":
         return row._replace(released_at=row.released_at or at)
+    if after.status == "draft" and row.released_at is None:
+        return row
+    closes_at = at if row.closes_at is None else min(at, row.closes_at)
+    closed_by = DRAFTED if after.status == "draft" else "metadata"
     return row._replace(
-        released_at=row.released_at or at, status="withdrawn", closes_at=at, closed_by="metadata"
+        released_at=row.released_at or at,
+        status=after.status,
+        closes_at=closes_at,
+        closed_by=closed_by,
     )
 
 

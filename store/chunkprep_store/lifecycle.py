@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-import orjson
 import sqlalchemy as sa
 
-from chunkprep_ingest.errors import MetadataError, RequestError
-from chunkprep_ingest.metadata import METADATA_FIELDS, RENDERED_FIELDS, Metadata, parse_metadata
+from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import Moment, Status
 from chunkprep_ingest.replacement import settle
 from chunkprep_store.changes import Outbox
@@ -22,11 +19,7 @@ from chunkprep_store.history import (
     lock_documents,
     versions_of,
 )
-from chunkprep_store.inplace import replace_metadata
-from chunkprep_store.links import add_link, follow_metadata, links_from, lock_links
-from chunkprep_store.rows import (
-    to_json,
-)
+from chunkprep_store.links import add_link, lock_links
 
 By = Literal["hand", "sync"]
 
@@ -81,6 +74,8 @@ def supersede(
 
     Raises NotFoundError, MetadataError for a cycle, RequestError where `new` is not released.
     """
+    if old == new:
+        raise RequestError(f"{old} cannot supersede itself; name two documents", "new")
     lock_links(connection, collection_id)
     locked = lock_documents(connection, collection_id, [old, new])
     for key in (old, new):
@@ -141,52 +136,3 @@ def _withdrawn(row: VersionRow, current: bool, at: Moment, by: By) -> VersionRow
     return row._replace(
         closes_at=at if row.closes_at is None else min(at, row.closes_at), closed_by=by
     )
-
-
-def set_metadata(
-    connection: sa.Connection,
-    collection_id: int,
-    key: str,
-    fields: Mapping[str, object],
-    now: Moment,
-    reason: str | None,
-) -> Decided:
-    """Set fields of the version that stands for a document, over what its source says.
-
-    Raises RequestError for a field that cannot be set so, MetadataError for a wrong value.
-    """
-    _refuse_fields(fields)
-    if "supersedes" in fields:
-        lock_links(connection, collection_id)
-    held = hold(connection, collection_id, key)
-    row = held.current
-    before = Metadata.model_validate_json(row.metadata)
-    metadata = parse_metadata({**before.model_dump(), **fields}, key)
-    if row.status == "withdrawn" and metadata.status == "active" and "status" in fields:
-        raise RequestError(f"{key} is withdrawn; use `chunkprep restore {key}`", "status")
-    dumped = metadata.model_dump(mode="json")
-    overrides = {**orjson.loads(row.overrides), **{name: dumped[name] for name in fields}}
-    outbox = Outbox(collection_id, now)
-    change_version(connection, row.id, overrides=to_json(overrides))
-    replace_metadata(connection, held.history, row, metadata, outbox, reason or "set by hand")
-    if metadata.status != "draft":
-        others = {*metadata.supersedes, *(k.old for k in links_from(connection, row.document_id))}
-        locked = lock_documents(connection, collection_id, others, now) if others else {}
-        follow_metadata(connection, held.document, metadata, locked, outbox)
-    outbox.send(connection)
-    return decided(connection, collection_id, key)
-
-
-def _refuse_fields(fields: Mapping[str, object]) -> None:
-    for name in fields:
-        if name not in METADATA_FIELDS:
-            known = ", ".join(sorted(METADATA_FIELDS - RENDERED_FIELDS))
-            raise RequestError(f"{name!r} is no metadata field; use one of {known}", name)
-        if name in RENDERED_FIELDS:
-            raise RequestError(
-                f"{name} stands in every header, so that it makes a new version: change it in the "
-                f"document, its sidecar or chunkprep.yaml, and ingest again",
-                name,
-            )
-    if not fields:
-        raise MetadataError("bad_metadata", "no field was given; write KEY=VALUE")

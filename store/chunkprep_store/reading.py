@@ -16,6 +16,7 @@ from chunkprep_store.documents import KnownDocument, VersionInfo
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.opened import Opened
 from chunkprep_store.packlog import Impact, PackRecord
+from chunkprep_store.recutting import open_numbers
 from chunkprep_store.runs import Failure, Run
 from chunkprep_store.search import SearchHit
 from chunkprep_store.sizes import DocumentCounts, LargeBlock, SizeCount
@@ -152,6 +153,16 @@ class Reading(Opened):
         def work(connection: sa.Connection, number: int) -> ParsedDocument:
             owner = documents.version_id_of(connection, number, document, version)
             return documents.parsed_form(connection, owner)
+
+        return self._read(collection, work)
+
+    def open_versions(self, collection: str, document: str, *, at: Moment) -> list[VersionInfo]:
+        """The versions in force at `at` or still to come (drafts too): what a new cut is for."""
+
+        def work(connection: sa.Connection, number: int) -> list[VersionInfo]:
+            wanted = open_numbers(connection, number, document, at)
+            found = documents.list_versions(connection, number, document) if wanted else []
+            return [info for info in found if info.version in wanted]
 
         return self._read(collection, work)
 

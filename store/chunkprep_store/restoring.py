@@ -12,11 +12,14 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.ids import chunk_id, chunk_id_base
 from chunkprep_ingest.metadata import Metadata, parse_metadata
 from chunkprep_ingest.model import Moment
+from chunkprep_store.adding import add_version
 from chunkprep_store.changes import Outbox
 from chunkprep_store.history import (
     VersionRow,
     link_versions,
+    versions_of,
 )
+from chunkprep_store.inplace import resettle
 from chunkprep_store.lifecycle import Decided, Held, decided, hold
 from chunkprep_store.links import lock_links
 from chunkprep_store.rows import (
@@ -27,7 +30,6 @@ from chunkprep_store.rows import (
     version_columns,
 )
 from chunkprep_store.tables import chunk_prices, chunks, documents, elements, links, versions
-from chunkprep_store.writing import add_version
 
 
 def restore(
@@ -40,8 +42,8 @@ def restore(
     reason: str | None,
 ) -> Decided:
     """Put a document in force again as a new version with the content of `version` (default: the
-    one that stands for it). Links that supersede it go. Of an erased document only the tombstone
-    goes: its next ingest is taken.
+    one that stands for it). Links that supersede it go. Of an erased or pruned document
+    nothing is left but what keeps it out: that goes, and its next ingest is taken (version 0).
 
     Raises RequestError where there is nothing to restore, NotFoundError.
     """
@@ -49,10 +51,12 @@ def restore(
     if _lift_tombstone(connection, collection_id, key):
         return Decided(key, 0, "withdrawn", None, None)
     held = hold(connection, collection_id, key)
+    if version is None and held.current.pruned_at is not None:
+        return _let_in(connection, collection_id, held, now, reason)
     source = _to_restore(held, version)
     connection.execute(links.delete().where(links.c.old_id == held.document.id))
     last = held.history[-1]
-    stored_at = max([now, *((row.released_at or row.stored_at) + 1 for row in held.history)])
+    stored_at = max([now, *(row.decided_at + 1 for row in held.history)])
     outbox = Outbox(collection_id, stored_at)
     overrides = _restored_overrides(source, stored_at)
     metadata = parse_metadata(
@@ -75,7 +79,7 @@ def restore(
         closed_by=None,
     )
     stored = connection.execute(sa.select(versions).where(versions.c.id == source.id)).one()
-    kept = ("title", "content_hash", "rendered", "coverage", "missing", "warnings", "tokens")
+    kept = ("title", "rendered", "coverage", "missing", "warnings", "tokens")
     values = {name: getattr(stored, name) for name in kept}
     values |= {**version_columns(metadata), "reason": reason}
     added = add_version(connection, held.history, row, values, outbox)
@@ -89,6 +93,7 @@ def restore(
         "version": row.version,
         "stored_at": stored_at,
         "superseded_by": None,
+        "held_from": None,
     }
     _copy_content(connection, source.id, base, changed)
     ids = {v.version: v.id for v in held.history} | {row.version: added.version_id}
@@ -110,8 +115,27 @@ def _lift_tombstone(connection: sa.Connection, collection_id: int, key: str) -> 
     return lifted.rowcount > 0
 
 
+def _let_in(
+    connection: sa.Connection, collection_id: int, held: Held, now: Moment, reason: str | None
+) -> Decided:
+    """Of a pruned version nothing is left to restore: lift what keeps its source out, so that the
+    next ingest stores it anew.
+    """
+    connection.execute(links.delete().where(links.c.old_id == held.document.id))
+    outbox = Outbox(collection_id, now)
+    for number in {held.current.version, held.history[-1].version}:
+        history = versions_of(connection, held.document.id)
+        row = next(row for row in history if row.version == number)
+        closed = row._replace(status="withdrawn", closed_by="sync")
+        resettle(connection, history, closed, outbox, reason)
+    outbox.send(connection)
+    return Decided(held.document.document, 0, "withdrawn", None, None)
+
+
 def _to_restore(held: Held, version: int | None) -> VersionRow:
-    if version is None and held.current.status in ("active", "draft"):
+    released = held.current.released_at is not None
+    standing = held.current.status == "active" or (held.current.status == "draft" and not released)
+    if version is None and standing:
         what = "in force" if held.current.status == "active" else "a draft"
         raise RequestError(
             f"{held.document.document} is {what}; name the version to go back to, or for a draft "
@@ -123,10 +147,15 @@ def _to_restore(held: Held, version: int | None) -> VersionRow:
         if row.version == number and row.pruned_at is None:
             return row
     raise RequestError(
-        f"{held.document.document} has no stored version {number}; `chunkprep versions` lists "
-        f"what it has",
-        "version",
+        f"{held.document.document} has no stored version {number}; {_what_is_left(held)}", "version"
     )
+
+
+def _what_is_left(held: Held) -> str:
+    left = [str(row.version) for row in held.history if row.pruned_at is None]
+    if left:
+        return f"restore one of {', '.join(left)}"
+    return "all were pruned; restore it without a version, and ingest it again"
 
 
 def _restored_overrides(source: VersionRow, at: Moment) -> dict[str, Any]:

@@ -94,7 +94,6 @@ def chunk_rows(
     """One row per chunk; `shared` are the columns that all chunks of the version have alike."""
     for chunk in made:
         yield {
-            **shared,
             "chunk_id": chunk_id(id_base, chunk.ordinal),
             "ordinal": chunk.ordinal,
             "text": chunk.text,
@@ -108,6 +107,7 @@ def chunk_rows(
             "heading_path": to_json(chunk.heading_path),
             "page": chunk.page,
             "superseded_by": None,
+            "held_from": None,
             "content_hash": chunk.content_hash,
             "signature": chunk.signature,
             "span_start": chunk.start,
@@ -115,4 +115,5 @@ def chunk_rows(
             "additions": to_json([tuple(s) for s in chunk.additions]),
             "substitutions": to_json([tuple(s) for s in chunk.substitutions]),
             "rendering": chunk.rendering,
+            **shared,
         }

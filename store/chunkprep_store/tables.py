@@ -204,6 +204,7 @@ chunks = sa.Table(
     _text("additions", "[]"),
     _text("substitutions", "[]"),
     _text("rendering", "verbatim"),
+    sa.Column("held_from", Moment),  # of a text cut again: since when it holds
     sa.UniqueConstraint("chunk_id"),
     sa.UniqueConstraint("version_id", "ordinal"),
     sa.CheckConstraint(STATUS_VALUES, name="status"),

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import sqlalchemy as sa
 
-from chunkprep_ingest.ids import chunk_id_base
 from chunkprep_ingest.metadata import Metadata
-from chunkprep_ingest.model import Moment, PreparedVersion, Status
-from chunkprep_ingest.replacement import Standings, settle
-from chunkprep_store.arrival import Arrival, carried, decide, new_row, version_values
+from chunkprep_ingest.model import Moment, PreparedVersion
+from chunkprep_store.adding import Outcome, WriteOutcome, add_version, id_base, insert_content
+from chunkprep_store.arrival import Arrival, decide, new_row, version_values
 from chunkprep_store.changes import Outbox
 from chunkprep_store.collection import ensure_collection
 from chunkprep_store.history import (
     DocumentRow,
     VersionRow,
-    apply_standings,
     link_versions,
     lock_documents,
-    set_current,
     versions_of,
 )
-from chunkprep_store.inplace import merge_metadata, update_in_place
+from chunkprep_store.inplace import update_in_place
 from chunkprep_store.links import (
     follow_metadata,
     link_to_document,
@@ -31,31 +27,10 @@ from chunkprep_store.links import (
     links_onto,
     lock_links,
 )
-from chunkprep_store.rows import (
-    chunk_rows,
-    encode_elements,
-    insert_chunks,
-    shared_columns,
-    standing_columns,
-)
+from chunkprep_store.recutting import add_cut, still_open
+from chunkprep_store.rows import chunk_rows, encode_elements, shared_columns, standing_columns
 from chunkprep_store.runs import forget_failure
-from chunkprep_store.tables import chunks, elements, versions
-
-Outcome = Literal["new", "updated", "metadata_only", "unchanged", "revived", "skipped"]
-
-
-class WriteOutcome(NamedTuple):
-    """What became of a prepared version. `chunks` and `tokens` are those written (0 where none).
-
-    `skipped`: the document was erased; its tombstone stays until `restore`.
-    """
-
-    document: str
-    version: int
-    outcome: Outcome
-    chunks: int
-    tokens: int
-    status: Status = "active"
+from chunkprep_store.tables import chunks, elements
 
 
 def write_version(
@@ -81,9 +56,9 @@ def write_version(
         _forget_failure(connection, arrival)
         return _standing_outcome(arrival, outcome)
     if outcome == "metadata_only":
-        metadata = update_in_place(connection, arrival.history, prepared, source, outbox)
-        follow_metadata(connection, document, metadata, locked, outbox)
-        written = _standing_outcome(arrival, outcome)
+        written = _take_over_metadata(connection, arrival, locked, outbox)
+    elif outcome == "recut":
+        written = _recut(connection, arrival, locked, outbox)
     elif outcome == "healed":
         written = _heal(connection, arrival, outbox)
     else:
@@ -121,6 +96,41 @@ def _standing_outcome(arrival: Arrival, outcome: Outcome) -> WriteOutcome:
     return WriteOutcome(arrival.document.document, last.version, outcome, 0, 0, last.status)
 
 
+def _take_over_metadata(
+    connection: sa.Connection,
+    arrival: Arrival,
+    locked: dict[str, DocumentRow],
+    outbox: Outbox,
+) -> WriteOutcome:
+    prepared, metadata = arrival.prepared, arrival.metadata
+    update_in_place(connection, arrival.history, prepared, metadata, arrival.by_hand, outbox)
+    follow_metadata(connection, arrival.document, metadata, locked, outbox)
+    status = versions_of(connection, arrival.document.id)[-1].status
+    return _standing_outcome(arrival, "metadata_only")._replace(status=status)
+
+
+def _recut(
+    connection: sa.Connection,
+    arrival: Arrival,
+    locked: dict[str, DocumentRow],
+    outbox: Outbox,
+) -> WriteOutcome:
+    """The same text in other chunks, where it is still to be served; else what stands stays."""
+    written = _standing_outcome(arrival, "unchanged")
+    if not arrival.same_source:
+        written = _take_over_metadata(connection, arrival, locked, outbox)
+    document = arrival.document
+    history = versions_of(connection, document.id)
+    if not still_open(history[-1], arrival.stored_at):
+        return written
+    prepared, last = arrival.prepared, history[-1]
+    row = add_cut(
+        connection, arrival.collection, document, history, last, prepared, arrival.run_id, outbox
+    )
+    tokens = sum(c.block_tokens for c in prepared.chunks)
+    return WriteOutcome(prepared.document, row.version, "updated", row.chunks, tokens, row.status)
+
+
 def _insert(
     connection: sa.Connection,
     arrival: Arrival,
@@ -128,9 +138,8 @@ def _insert(
     locked: dict[str, DocumentRow],
     outbox: Outbox,
 ) -> WriteOutcome:
-    overrides = carried(arrival)
-    metadata = merge_metadata(arrival.source, overrides)
-    row = new_row(arrival, metadata, overrides, links_onto(connection, arrival.document.id))
+    metadata = arrival.metadata
+    row = new_row(arrival, links_onto(connection, arrival.document.id))
     written = add_version(
         connection,
         arrival.history,
@@ -170,73 +179,6 @@ def _insert(
     return WriteOutcome(
         prepared.document, row.version, outcome, len(prepared.chunks), tokens, status
     )
-
-
-def id_base(
-    collection: str, prepared: PreparedVersion, history: Iterable[VersionRow], inputs: str
-) -> str:
-    """What the new version's chunk ids share; tells A, B, A apart by how often A was here."""
-    prints = prepared.fingerprints
-    return chunk_id_base(
-        collection,
-        prepared.document,
-        prepared.content_hash,
-        prepared.rendered,
-        (prints.reader, prints.policy, prints.profile),
-        sum(version.inputs == inputs for version in history),
-    )
-
-
-class Added(NamedTuple):
-    """A version row that was inserted, and the document's standings with it."""
-
-    version_id: int
-    before: Standings | None
-    settled: Standings
-
-
-def add_version(
-    connection: sa.Connection,
-    history: Iterable[VersionRow],
-    row: VersionRow,
-    values: dict[str, Any],
-    outbox: Outbox,
-) -> Added:
-    """Settle the document with the new version, end its predecessors, insert the row."""
-    history = list(history)
-    before = settle(v.facts for v in history) if history else None
-    settled = settle([*(v.facts for v in history), row.facts])
-    standing = settled.of[row.version]
-    reason = f"replaced by version {row.version}"
-    apply_standings(connection, history, settled, outbox, reason)
-    columns = {
-        **row._asdict(),
-        **values,
-        **standing_columns(standing),
-        "changed_at": outbox.at,
-    }
-    del columns["id"]
-    if standing.status in ("superseded", "withdrawn"):
-        columns[f"{standing.status}_at"] = outbox.at
-    version_id = int(connection.execute(_INSERT_VERSION, columns).scalar_one())
-    numbers = {"last_version": row.version, "current_version": settled.current}
-    set_current(connection, row.document_id, **numbers)
-    outbox.note(version_id, row.chunks, None, standing)
-    return Added(version_id, before, settled)
-
-
-_INSERT_VERSION = versions.insert().returning(versions.c.id)
-
-
-def insert_content(
-    connection: sa.Connection, version_id: int, payload: bytes, rows: Iterable[dict[str, Any]]
-) -> None:
-    """The parsed form and the chunks of a version."""
-    connection.execute(_INSERT_ELEMENTS, {"version_id": version_id, "payload": payload})
-    insert_chunks(connection, rows)
-
-
-_INSERT_ELEMENTS = elements.insert()
 
 
 def _heal(connection: sa.Connection, arrival: Arrival, outbox: Outbox) -> WriteOutcome:

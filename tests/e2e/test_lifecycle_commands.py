@@ -226,3 +226,73 @@ def test_the_schema_commands_tell_and_upgrade(cli: Cli) -> None:
     assert made["to"] == cli.json("db", "check")["head"]
     assert cli.json("db", "check")["ok"] is True
     assert cli("db", "current").stdout.strip() == cli.json("db", "check")["head"]
+
+
+def test_resplit_brings_nothing_back_and_keeps_the_dates(two: Cli) -> None:
+    write(two, c="---\nvalid_from: 2020-01-01\n---\n# C\n\n" + "Cherries are small. " * 40)
+    two.ingest("docs")
+    two("withdraw", "a.md", "--reason", "wrong")
+    two("set", "b.md", "status=draft")
+    report = two.json("resplit", "--cap", 60)
+    outcomes = {d["document"]: d["outcome"] for d in report["documents"]}
+    assert outcomes == {"a.md": "skipped", "b.md": "updated", "c.md": "updated"}
+    assert statuses(two) == {"a.md": "withdrawn", "b.md": "draft", "c.md": "active"}
+    [doc] = [d for d in two.lines("docs") if d["document"] == "c.md"]
+    assert doc["valid_from"] == "2020-01-01T00:00:00Z"
+    assert len(two.lines("docs", "--as-of", "2021-01-01")) == 3  # a.md and b.md were in force
+    ids = [{"chunk_id": c["chunk_id"], "score": 1} for c in two.lines("chunks", "c.md")]
+    late = ("pack", "--budget", 500, "--candidates", "-", "--effective-after", "2021-01-01")
+    found = two.json(*late, input=json.dumps(ids))
+    assert {d["reason"] for d in found["decisions"]} == {"filtered"}
+    assert two.lines("audit") == []
+    assert {d["outcome"] for d in two.ingest("docs")["documents"]} == {"unchanged"}
+
+
+def test_what_was_done_already_or_cannot_be_says_so_in_one_line(two: Cli) -> None:
+    assert "itself" in two("supersede", "a.md", "a.md", code=2).stderr
+    two("withdraw", "a.md", "--reason", "wrong")
+    again = two("withdraw", "a.md", "--reason", "again").stderr
+    assert "withdrawn already at 20" in again
+    assert "'wrong'" in again
+    assert two.json("withdraw", "a.md", "--reason", "again")["reason"] == "wrong"
+    two("erase", "a.md", "--yes")
+    assert "nothing is left of a.md" in two("erase", "a.md", "--yes").stderr
+    assert "ingest it again" in two("restore", "a.md").stderr
+    outcomes = {d["document"]: d["outcome"] for d in two.ingest("docs")["documents"]}
+    assert outcomes == {"a.md": "new", "b.md": "unchanged"}
+
+
+def test_a_pruned_document_says_what_to_do(two: Cli) -> None:
+    two("withdraw", "a.md", "--reason", "wrong")
+    two("set", "b.md", "status=draft")
+    assert two.json("prune", "--older-than", 0)["versions"] == 1
+    assert "pruned" in two("versions", "a.md", code=2).stderr
+    assert "ingest it again" in two("restore", "a.md").stderr
+    outcomes = [d["outcome"] for d in two.ingest("docs")["documents"]]
+    assert outcomes == ["revived", "unchanged"]
+    two("set", "b.md", "status=active")
+    assert statuses(two) == {"a.md": "active", "b.md": "active"}
+
+
+def test_an_edit_of_what_a_hand_keeps_out_says_so(two: Cli) -> None:
+    two("withdraw", "a.md", "--reason", "wrong")
+    two("set", "b.md", "status=draft")
+    write(two, a="# A\n\nApples are green.\n", b="# B\n\nBananas are brown.\n")
+    warned = {d["document"]: d["warnings"] for d in two.ingest("docs")["documents"]}
+    assert warned == {
+        "a.md": ["stays withdrawn until `chunkprep restore a.md`"],
+        "b.md": ["stays a draft until `chunkprep set b.md status=active`"],
+    }
+    assert statuses(two) == {"a.md": "withdrawn", "b.md": "draft"}
+
+
+def test_a_slip_in_front_matter_and_a_link_to_nothing_are_told(two: Cli) -> None:
+    front = "---\nvalid_form: 2020-01-01\nauthor: Ann\nsupersedes: old.md\n---\n"
+    write(two, a=f"{front}# A\n\nApples are green.\n")
+    [doc] = [d for d in two.ingest("docs")["documents"] if d["document"] == "a.md"]
+    [warning] = doc["warnings"]
+    assert "'valid_form'" in warning
+    assert "'valid_from'" in warning
+    [finding] = two.lines("audit")
+    assert (finding["check"], finding["severity"]) == ("successors", "info")
+    assert "old.md" in finding["message"]

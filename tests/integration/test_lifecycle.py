@@ -182,7 +182,7 @@ def test_metadata_by_hand_outlives_the_source_where_it_should(
     )
     store.write_version("c", prepare("a.md", NEW, authority=2), now=400)
     after = store.versions("c", "a.md")[-1]
-    assert (after.access, after.authority, after.effective_to) == (("staff",), 9, None)
+    assert (after.access, after.authority, after.effective_to) == (("staff",), 2, 5_000)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkprep_ingest.errors import NotFoundError
+from chunkprep_ingest.errors import NotFoundError, RequestError
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_store import PackedChunk, PackRecord, Store
 
@@ -78,6 +78,33 @@ def test_a_pruned_withdrawn_document_is_not_damaged(store: Store, prepare: Prepa
     assert store.write_version("c", prepare("a.md", text("one")), now=2_000).outcome == "unchanged"
 
 
+def test_what_may_come_back_is_stored_anew_after_a_prune(store: Store, prepare: Prepare) -> None:
+    for name in ("hand.md", "sync.md", "draft.md", "old.md"):
+        store.write_version("c", prepare(name, text("one")), now=100)
+    store.withdraw("c", "hand.md", now=200)
+    store.withdraw("c", "sync.md", now=200, by="sync")
+    store.set_metadata("c", "draft.md", {"status": "draft"}, now=200)
+    store.write_version("c", prepare("new.md", text("two"), supersedes="old.md"), now=200)
+    store.prune("c", ended_before=1_000, now=1_000)
+    assert [d.document for d in store.documents("c")] == ["draft.md", "new.md"]
+    for name in ("hand.md", "old.md"):
+        with pytest.raises(NotFoundError, match="pruned"):
+            store.versions("c", name)
+        with pytest.raises(RequestError, match="ingest it again"):
+            store.restore("c", name, version=1, now=1_100)
+        assert store.write_version("c", prepare(name, text("one")), now=1_200).outcome == (
+            "unchanged"
+        )
+        assert store.restore("c", name, now=1_300).version == 0
+    for name in ("hand.md", "sync.md", "old.md"):
+        back = store.write_version("c", prepare(name, text("one")), now=1_400)
+        assert (back.outcome, back.status) == ("revived", "active")
+    decided = store.set_metadata("c", "draft.md", {"status": "active"}, now=1_400)
+    assert decided.status == "active"
+    assert len(list(store.documents("c", at=1_500))) == 5
+    assert [f for f in store.audit("c", now=1_500) if f.severity == "error"] == []
+
+
 TABLES = (
     "collections documents versions metadata_history elements chunks chunk_prices links runs "
     "failures changes packs pack_chunks"
@@ -132,7 +159,7 @@ def test_an_erased_document_stays_away_until_restored(store: Store, prepare: Pre
     store.erase("c", "who.md", now=200)
     assert store.known("c", ["who.md"])["who.md"].erased
     assert store.write_version("c", prepare("who.md", text("one")), now=300).outcome == "skipped"
-    with pytest.raises(NotFoundError, match=r"who\.md"):
+    with pytest.raises(NotFoundError, match=r"who\.md.*erased"):
         store.versions("c", "who.md")
     assert store.restore("c", "who.md", now=400).version == 0
     outcome = store.write_version("c", prepare("who.md", text("one")), now=500)

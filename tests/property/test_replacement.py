@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,10 +15,18 @@ OPEN = st.none() | MOMENTS
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[VersionFacts]:
-    facts = []
+def histories(draw: st.DrawFn, back_to_draft: bool = False) -> list[VersionFacts]:
+    facts: list[VersionFacts] = []
     for number in range(1, draw(st.integers(1, 6)) + 1):
+        cut = {v.recut_of for v in facts}
+        whole = [v for v in facts if v.version not in cut]
+        if whole and draw(st.integers(0, 3)) == 0:
+            of = draw(st.sampled_from(whole))
+            facts.append(replace(of, version=number, recut_of=of.version, recut_at=10 + number))
+            continue
         draft = draw(st.integers(0, 5)) == 0
+        closes_at = draw(st.none() | OPEN)
+        drafted = back_to_draft and not draft and closes_at is not None and draw(st.booleans())
         facts.append(
             VersionFacts(
                 version=number,
@@ -24,21 +34,42 @@ def histories(draw: st.DrawFn) -> list[VersionFacts]:
                 valid_from=draw(OPEN),
                 valid_to=draw(OPEN),
                 edition=draw(st.sampled_from([None, None, "2019", "2024", "spring"])),
-                closes_at=draw(st.none() | OPEN),
-                withdrawn=draw(st.integers(0, 5)) == 0 and not draft,
+                closes_at=closes_at,
+                withdrawn=draw(st.integers(0, 5)) == 0 and not draft and not drafted,
                 superseded_elsewhere=draw(st.integers(0, 5)) == 0,
                 restored=draw(st.integers(0, 5)) == 0,
+                drafted=drafted,
             )
         )
     return facts
 
 
-@given(histories())
+@given(histories(back_to_draft=True), MOMENTS)
+def test_a_new_cut_of_any_version_changes_nothing_about_what_is_in_force(
+    facts: list[VersionFacts], at: int
+) -> None:
+    before = settle(facts)
+    cut = {v.recut_of for v in facts}
+    number = len(facts) + 1
+    for of in facts:
+        if of.version in cut:
+            continue
+        recut = replace(of, version=number, recut_of=of.version, recut_at=20 + at)
+        after = settle([*facts, recut])
+        for moment in range(-1, 40):
+            then = {n for n, s in before.of.items() if in_force(s.status, *s.range, moment)}
+            now = {n for n, s in after.of.items() if in_force(s.status, *s.range, moment)}
+            assert {of.version if n == number else n for n in now} == then
+        assert after.of[number].status == before.of[of.version].status
+        assert after.current == (number if before.current == of.version else before.current)
+
+
+@given(histories(back_to_draft=True))
 def test_ranges_never_overlap_and_one_version_at_most_is_active(
     facts: list[VersionFacts],
 ) -> None:
     settled = settle(facts)
-    released = [s for s in settled.of.values() if s.status != "draft"]
+    released = [s for s in settled.of.values() if s.status != "draft" or s.range.end is not None]
     assert overlapping(s.range for s in released) == []
     assert sum(s.status == "active" for s in released) <= 1
     for at in range(-1, 15):
@@ -50,7 +81,9 @@ def test_every_released_version_but_the_last_has_a_successor(facts: list[Version
     settled = settle(facts)
     released = {n: s for n, s in settled.of.items() if s.status != "draft"}
     ends = [n for n, s in released.items() if s.successor is None]
-    assert ends == ([settled.current] if released else [])
+    assert {n for n in ends if facts[n - 1].released_at is not None} == (
+        {settled.current} if any(v.released_at is not None for v in facts) else set()
+    )
 
 
 @given(histories())
@@ -58,7 +91,7 @@ def test_the_order_of_the_facts_does_not_matter(facts: list[VersionFacts]) -> No
     assert settle(facts) == settle(reversed(facts))
 
 
-@given(histories(), MOMENTS)
+@given(histories(back_to_draft=True), MOMENTS)
 def test_a_version_that_just_follows_starts_now_and_leaves_the_past_as_it_was(
     facts: list[VersionFacts], gap: int
 ) -> None:

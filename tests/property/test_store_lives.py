@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -91,6 +92,31 @@ class Lives(RuleBasedStateMachine):
     def write(self, key: str, words: list[str], metadata: dict[str, Any], by: int) -> None:
         with suppress(ValueError, MetadataError):
             self.store.write_version("c", prepare(key, words, metadata), now=self.tick(by))
+
+    @rule(key=KEYS, policy=st.sampled_from(["p", "q"]), by=st.integers(0, 60))
+    def recut(self, key: str, policy: str, by: int) -> None:
+        now = self.tick(by)
+        before = self.in_force_texts()
+        for info in self.store.open_versions("c", key, at=now):
+            lines = self.store.parsed("c", key, info.version).text.split("\n")
+            prepared = replace(prepare(key, lines, {}), fingerprints=Fingerprints("r", policy, "f"))
+            self.store.recut("c", prepared, version=info.version, now=now)
+        assert self.in_force_texts() == before
+
+    def in_force_texts(self) -> dict[int, list[tuple[str, str]]]:
+        return {
+            at: [
+                (d.document, row.text)
+                for d in self.store.documents("c", at=at)
+                for row in self.store.chunks("c", d.document, d.version)
+            ]
+            for at in range(-600, 700, 50)
+        }
+
+    @rule(key=KEYS, status=st.sampled_from(["active", "draft", "withdrawn"]))
+    def set_status(self, key: str, status: str) -> None:
+        with suppress(ChunkprepError):
+            self.store.set_metadata("c", key, {"status": status}, now=self.tick(1))
 
     @rule(key=KEYS, sync=st.booleans(), by=st.integers(0, 60))
     def withdraw(self, key: str, sync: bool, by: int) -> None:

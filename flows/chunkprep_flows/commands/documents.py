@@ -11,12 +11,12 @@ from chunkprep_flows.records import chunk_record, document_record, version_recor
 from chunkprep_ingest.lifecycle import moment
 
 DOCUMENT_COLUMNS = (
-    "document", "title", "version", "status", "effective_from", "effective_to", "chunks",
-    "tokens", "coverage",
+    "document", "title", "version", "status", "effective_from", "effective_to", "valid_from",
+    "chunks", "tokens", "coverage",
 )  # fmt: skip
 VERSION_COLUMNS = (
-    "version", "status", "effective_from", "effective_to", "chunks", "tokens", "ingested_at",
-    "reason",
+    "version", "status", "effective_from", "effective_to", "valid_from", "chunks", "tokens",
+    "ingested_at", "reason",
 )  # fmt: skip
 CHUNK_COLUMNS = (
     "ordinal", "block_tokens", "kind", "status", "page", "heading_path", "chunk_id",

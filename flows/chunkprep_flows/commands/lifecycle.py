@@ -9,6 +9,7 @@ import click
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
+from chunkprep_ingest.lifecycle import iso
 
 reason_option = option("--reason", metavar="TEXT", help="Why; kept with the change.")
 
@@ -44,8 +45,16 @@ def supersede(
 def withdraw(document: str, reason: str, store: str, collection: str, as_json: bool) -> None:
     """Take a document out of force now. It stays out, also when ingested again, until `restore`."""
     with opened(store) as target:
-        target.withdraw(collection, document, now=now(), reason=reason)
-    done(as_json, f"{document} is withdrawn", action="withdraw", document=document, reason=reason)
+        known = target.known(collection, [document]).get(document)
+        before = target.versions(collection, document) if known and known.version else []
+        made = target.withdraw(collection, document, now=now(), reason=reason)
+    told, kept = f"{document} is withdrawn", reason or None
+    for info in before:
+        if info.version == made.version and info.status == "withdrawn":
+            why = f" with the reason {info.reason!r}" if info.reason else ""
+            told = f"{document} was withdrawn already at {iso(info.withdrawn_at)}{why}"
+            kept = info.reason
+    done(as_json, told, action="withdraw", document=document, reason=kept)
 
 
 @command(example="chunkprep restore faq/offers.md")
@@ -64,11 +73,13 @@ def restore(
 ) -> None:
     """Bring a document back: a new version with the content of an old one.
 
-    Of an erased document the tombstone goes, so that it may be ingested again.
+    Of an erased or pruned document nothing is left: it may be ingested again from then on.
     """
     with opened(store) as target:
         made = target.restore(collection, document, version=version, now=now(), reason=reason)
     told = f"{document} is restored as version {made.version}"
+    if made.version == 0:
+        told = f"nothing is left of {document} (erased or pruned); ingest it again to store it anew"
     done(as_json, told, action="restore", document=document, version=made.version, reason=reason)
 
 
@@ -88,8 +99,8 @@ def set_values(
 ) -> None:
     """Set metadata of a document by hand, over what its file says.
 
-    Authority, access, source, tags and review_by hold for later versions too, dates and the
-    edition for the present one only.
+    A value holds for later versions too, until it is set again, or until the file (its front
+    matter, sidecar or chunkprep.yaml) says something else of the same field than it did.
     """
     changes = dict(_pair(value) for value in values)
     with opened(store) as target:
@@ -117,4 +128,6 @@ def erase(document: str, yes: bool, store: str, collection: str, as_json: bool) 
         gone = target.erase(collection, document, now=now())
         target.vacuum()
     told = f"{document} is erased: {gone.versions} versions, {gone.chunks} chunks"
+    if not gone.versions:
+        told = f"nothing is left of {document}: it was erased already, or only its failure was here"
     done(as_json, told, action="erase", document=document, removed=gone)

@@ -42,6 +42,7 @@ def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Find
             _in_force_then(),
             versions.c.status.in_(("superseded", "withdrawn")),
             packs.c.at <= _DECIDED,
+            ~_text_holds(),
         )
         .group_by(documents.c.document, versions.c.version)
         .order_by(documents.c.document, versions.c.version)
@@ -65,9 +66,19 @@ def _used(collection_id: int, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
 def _in_force_then() -> sa.ColumnElement[bool]:
     """in_force at the pack's own `as_of`."""
     return sa.and_(
-        versions.c.status != "draft",
+        sa.or_(versions.c.status != "draft", versions.c.effective_to.is_not(None)),
         sa.or_(versions.c.effective_from.is_(None), versions.c.effective_from <= packs.c.as_of),
         sa.or_(versions.c.effective_to.is_(None), versions.c.effective_to > packs.c.as_of),
+    )
+
+
+def _text_holds() -> sa.ColumnElement[bool]:
+    """The active version has the same text: it was only cut again."""
+    active = versions.alias("active")
+    return sa.exists().where(
+        active.c.document_id == versions.c.document_id,
+        active.c.content_hash == versions.c.content_hash,
+        active.c.status == "active",
     )
 
 

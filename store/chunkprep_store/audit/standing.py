@@ -115,6 +115,7 @@ def _overlaps(collection_id: int) -> sa.Select[*tuple[Any, ...]]:
         document = versions.c.document_id
         return sa.over(sa.func.lead(column), partition_by=document, order_by=(start, end))
 
+    ever_in_force = sa.or_(versions.c.status != "draft", versions.c.effective_to.is_not(None))
     inner = (
         stored_versions(
             collection_id,
@@ -125,7 +126,7 @@ def _overlaps(collection_id: int) -> sa.Select[*tuple[Any, ...]]:
             following(versions.c.effective_from).label("next_start"),
             following(start).label("opens"),
         )
-        .where(versions.c.status != "draft", start < end)
+        .where(ever_in_force, start < end)
         .subquery()
     )
     return (

@@ -13,16 +13,17 @@ from chunkprep_ingest.replacement import settle
 from chunkprep_store.audit.findings import Finding, finding
 from chunkprep_store.audit.standing import rows
 from chunkprep_store.history import VersionRow
-from chunkprep_store.tables import chunks, documents, versions
+from chunkprep_store.tables import chunks, documents, links, versions
 
 _BATCH = 200
 
 
 def successors(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
     """superseded_by that dangles, stays within its version, or is missing though the version
-    that follows holds the same content.
+    that follows holds the same content. For information: `supersedes` that names no document.
     """
     yield from _astray(connection, collection_id)
+    yield from _to_nothing(connection, collection_id)
     pairs: list[tuple[int, int]] = []
     for pair in _followed(connection, collection_id):
         pairs.append(pair)
@@ -62,6 +63,21 @@ def _astray(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
         what = "is in the same version" if row.found else "does not exist"
         text = f"superseded_by {row.superseded_by} {what}"
         yield finding("successors", "error", text, row.document, row.version, row.chunk_id)
+
+
+def _to_nothing(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
+    old, new = documents.alias("old"), documents.alias("new")
+    query = (
+        sa.select(new.c.document, new.c.current_version, old.c.document.label("named"))
+        .select_from(links)
+        .join(old, old.c.id == links.c.old_id)
+        .join(new, new.c.id == links.c.new_id)
+        .where(old.c.collection_id == collection_id, old.c.last_version == 0)
+        .order_by(new.c.document, old.c.document)
+    )
+    for row in rows(connection, query):
+        text = f"supersedes {row.named}, which is not in this collection"
+        yield finding("successors", "info", text, row.document, row.current_version)
 
 
 def _followed(connection: sa.Connection, collection_id: int) -> Iterator[tuple[int, int]]:
