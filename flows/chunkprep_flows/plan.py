@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple
 
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import Fingerprints
+from chunkprep_ingest.readers import reads_alike
 from chunkprep_store import KnownDocument
 
 MAX_ATTEMPTS = 3
-"""Runs that try the same failing bytes; after that only a change or --retry does."""
+"""Runs that make the same failing attempt; after that only a change or --retry does."""
 
 GUARD_DOCUMENTS = 10
 GUARD_SHARE = 0.15
@@ -35,13 +36,16 @@ class Seen:
     """A listed file whose bytes were hashed.
 
     `metadata_json` is what its front matter, sidecar and rules say now; None where that cannot be
-    told without reading the document.
+    told without reading the document. `attempt` is the key of the attempt that reading it would
+    be, needed where the last one failed; `fallback_encoding` None leaves what was read as it is.
     """
 
     work: Work
     bytes_hash: str
     fingerprints: Fingerprints
     metadata_json: str | None
+    attempt: str | None = None
+    fallback_encoding: str | None = None
 
 
 def next_step(seen: Seen, known: KnownDocument | None, *, retry: bool) -> Step:
@@ -51,7 +55,7 @@ def next_step(seen: Seen, known: KnownDocument | None, *, retry: bool) -> Step:
     if known.erased:
         return "erased"
     if known.failed_hash is not None:
-        tried = known.failed_hash == seen.bytes_hash and known.attempts >= MAX_ATTEMPTS
+        tried = known.failed_hash == seen.attempt and known.attempts >= MAX_ATTEMPTS
         return "given_up" if tried and not retry else "ingest"
     return "unchanged" if _stands(seen, known) else "ingest"
 
@@ -62,11 +66,18 @@ def _stands(seen: Seen, known: KnownDocument) -> bool:
         known.whole
         and not (known.status == "withdrawn" and known.closed_by == "sync")
         and known.bytes_hash == seen.bytes_hash
-        and known.fingerprints == seen.fingerprints
+        and _made_alike(seen, known.fingerprints)
         and known.metadata_json is not None
         and known.metadata_json == seen.metadata_json
         and known.uri == seen.work.uri
     )
+
+
+def _made_alike(seen: Seen, stored: Fingerprints | None) -> bool:
+    now = seen.fingerprints
+    if stored is None or (stored.policy, stored.profile) != (now.policy, now.profile):
+        return False
+    return reads_alike(stored.reader, now.reader, seen.fallback_encoding)
 
 
 def batches(work: Iterable[Work], *, documents: int, size: int) -> Iterator[tuple[Work, ...]]:

@@ -11,6 +11,8 @@ import pytest
 from fpdf import FPDF
 from tests.e2e.conftest import SAMPLES, Cli, Process
 
+from chunkprep_ingest.ids import bytes_hash
+
 
 def a_pdf(text: str) -> bytes:
     pdf = FPDF()
@@ -122,6 +124,51 @@ def test_failing_bytes_are_tried_in_three_runs_and_then_only_with_retry(cli: Cli
     (cli.folder / "a.md").write_text("# A\n\nText.\n")
     assert cli.ingest("a.md")["new"] == 1
     assert cli.lines("failures") == []
+
+
+def test_a_mended_cause_is_tried_at_once_after_three_failures(cli: Cli) -> None:
+    docs = cli.folder / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# A\n\nText.\n")
+    (docs / "latin.txt").write_bytes("Caf\u00e9\n".encode("latin-1"))
+    (docs / "chunkprep.yaml").write_text("rules: 7\n")
+    for _ in range(4):
+        result = cli("ingest", "docs", "--direct", code=1)
+    assert result.stdout.count("failed 3 times and not tried again; --retry tries it") == 2
+    (docs / "chunkprep.yaml").unlink()
+    assert cli.ingest("docs", code=1)["new"] == 1
+    assert cli.ingest("docs", "--fallback-encoding", "latin-1")["new"] == 1
+    (docs / "empty.md").write_text("")
+    for _ in range(4):
+        cli.ingest("docs", code=1)
+    failure = cli.lines("failures", code=1)[0]
+    assert (failure["attempts"], failure["bytes_hash"]) == (3, bytes_hash(b""))
+
+
+def test_another_fallback_encoding_reads_again_what_needed_it(cli: Cli) -> None:
+    docs = cli.folder / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Caf\u00e9\n\nText.\n", encoding="utf-8")
+    (docs / "b.txt").write_bytes("5 \u20ac\n".encode("cp1252"))
+    page = '<html><head><meta charset="cp1252"></head><body><p>5 \u20ac</p></body></html>'
+    (docs / "c.html").write_bytes(page.encode("cp1252"))
+    assert cli.ingest("docs", "--fallback-encoding", "latin-1")["new"] == 3
+    report = cli.ingest("docs", "--fallback-encoding", "cp1252")
+    assert (report["updated"], report["unchanged"]) == (1, 2)
+    assert "5 \u20ac" in cli.lines("chunks", "b.txt")[0]["text"]
+    assert cli.ingest("docs", "--fallback-encoding", "windows-1252")["unchanged"] == 3
+    assert cli.ingest("docs")["unchanged"] == 3
+
+
+def test_an_unknown_fallback_encoding_is_refused_at_once(cli: Cli) -> None:
+    (cli.folder / "a.md").write_text("# A\n")
+    for name in ("klingon", "base64"):
+        for command in (["ingest", "a.md"], ["schedule", "a.md", "--every", "9"]):
+            result = cli(*command, "--fallback-encoding", name, code=2)
+            assert result.stderr.count("\n") == 1
+            assert name in result.stderr
+            assert "cp1252" in result.stderr
+    assert not (cli.folder / "chunkprep.db").exists()
 
 
 def test_failures_retry_ingests_what_was_mended(cli: Cli) -> None:

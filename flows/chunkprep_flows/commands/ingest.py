@@ -14,6 +14,17 @@ from chunkprep_flows.options import command, json_option, option, stacked, store
 COLUMNS = ("document", "outcome", "version", "chunks", "coverage", "note")
 NUMBERS = ("version", "chunks", "coverage")
 
+
+def known_encoding(ctx: click.Context, option: click.Parameter, name: str | None) -> str | None:
+    """The encoding's name. Refuses one that Python does not know, before anything starts."""
+    del ctx, option
+    if name is not None:
+        from chunkprep_ingest.readers import check_encoding
+
+        check_encoding(name)
+    return name
+
+
 source_options = stacked(
     option("--cap", type=int, metavar="N", help="Most tokens of a block (new collection: 512)."),
     option("--encoding", metavar="NAME", help="The tokenizer (new collection: o200k_base)."),
@@ -23,7 +34,8 @@ source_options = stacked(
     option("--exclude", multiple=True, metavar="GLOB", help="No files that match; repeatable."),
     option("--metadata", type=click.Path(exists=True, dir_okay=False),
            help="Rules for all sources, as in chunkprep.yaml."),
-    option("--fallback-encoding", metavar="NAME", help="For text files that are not UTF-8."),
+    option("--fallback-encoding", metavar="NAME", callback=known_encoding,
+           help="For text files that are not UTF-8."),
     option("--sync", is_flag=True, help="Also withdraw documents that are gone."),
     option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw many at once."),
     option("--workers", type=click.IntRange(1, 256), default=1, metavar="N",
@@ -73,7 +85,7 @@ def show(report: IngestReport) -> None:
     told = [o for o in report.documents if o.outcome != "unchanged"]
     rows = [
         (o.document, o.outcome, o.version, o.chunks or None, o.coverage,
-         o.error["code"] if o.error else "; ".join(o.warnings))
+         "; ".join([*([o.error["code"]] if o.error else []), *o.warnings]))
         for o in told
     ]  # fmt: skip
     if rows:
