@@ -6,6 +6,7 @@ Plain functions. A runner is given the batches and gives back their outcomes: th
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batches
 from chunkprep_flows.reading import READERS
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile
-from chunkprep_flows.sync import withdraw_gone
+from chunkprep_flows.sync import forget_gone_failures, withdraw_gone
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.sources import Listing, Unreadable
 from chunkprep_store import Store
@@ -82,6 +83,8 @@ def ingest(
     with closing(READERS), started(settings) as run:
         prospect = gather(run, listing or listing_of(settings), progress)
         outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
+        if not (settings.dry_run or stop_asked()):
+            forget_gone_failures(run.store, run.settings, prospect.listing)
         gone, notes = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())
         return finish(run, [*outcomes, *gone], notes)
 
@@ -210,6 +213,12 @@ def _refused(run: Run, found: Refused) -> DocumentOutcome:
 
 
 def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:
+    """A failure; what never was a document and is not there, a slip in a name, leaves no record."""
+    if not os.path.lexists(path.path) and not run.settings.dry_run:
+        known = run.store.known(run.settings.collection, [path.key]).get(path.key)
+        if known is None or known.version is None:
+            run.store.forget_failure(run.settings.collection, path.key)
+            return failed(path.key, path.error)
     return _recorded(run, path.key, path.path.absolute().as_uri(), path.error)
 
 

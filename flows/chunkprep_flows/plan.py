@@ -54,8 +54,9 @@ def next_step(seen: Seen, known: KnownDocument | None, *, retry: bool) -> Step:
         return "ingest"
     if known.erased:
         return "erased"
-    if known.failed_hash is not None:
-        tried = known.failed_hash == seen.attempt and known.attempts >= MAX_ATTEMPTS
+    if known.attempts:
+        tried = known.failed_hash is not None and known.failed_hash == seen.attempt
+        tried = tried and known.attempts >= MAX_ATTEMPTS
         return "given_up" if tried and not retry else "ingest"
     return "unchanged" if _stands(seen, known) else "ingest"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from pathspec import GitIgnoreSpec
 
@@ -248,6 +249,11 @@ class _Ignored:
                 yield folder, spec
             if folder == self.root:
                 return
+
+
+def path_of(uri: str) -> Path:
+    """The file that the URI of a source file names."""
+    return Path(unquote(urlsplit(uri).path))
 
 
 def _spec(lines: Sequence[str], where: str) -> GitIgnoreSpec:
