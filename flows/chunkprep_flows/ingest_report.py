@@ -43,7 +43,9 @@ class DocumentOutcome:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted."""
+    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted, `spared` how
+    many documents are gone and were not withdrawn, `warnings` why.
+    """
 
     run_id: str
     collection: str
@@ -63,6 +65,7 @@ class IngestReport:
     dry_run: bool
     warnings: tuple[str, ...]
     documents: tuple[DocumentOutcome, ...]
+    spared: int = 0
 
     @property
     def headline(self) -> str:
@@ -78,7 +81,7 @@ class IngestReport:
     @property
     def trouble(self) -> bool:
         """Whether the run found something that somebody has to look at (exit 1)."""
-        return bool(self.failed or self.stopped)
+        return bool(self.failed or self.stopped or self.spared)
 
 
 def failure(error: ReadError) -> Failure:
@@ -100,6 +103,7 @@ def summed(
     stopped: bool = False,
     dry_run: bool = False,
     warnings: tuple[str, ...] = (),
+    spared: int = 0,
 ) -> IngestReport:
     """The report of a run: outcomes ordered by document, and counted."""
     documents = tuple(sorted(outcomes, key=lambda o: (o.document, o.outcome)))
@@ -123,4 +127,5 @@ def summed(
         dry_run=dry_run,
         warnings=warnings,
         documents=documents,
+        spared=spared,
     )

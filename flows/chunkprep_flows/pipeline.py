@@ -21,7 +21,7 @@ from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed,
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.opened import now
-from chunkprep_flows.plan import Judged, Refused, Work, batches
+from chunkprep_flows.plan import Judged, Refused, Withdrawals, Work, batches
 from chunkprep_flows.reading import READERS
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile
 from chunkprep_flows.sync import forget_gone_failures, withdraw_gone
@@ -85,8 +85,8 @@ def ingest(
         outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
         if not (settings.dry_run or stop_asked()):
             forget_gone_failures(run.store, run.settings, prospect.listing)
-        gone, notes = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())
-        return finish(run, [*outcomes, *gone], notes)
+        gone, decided = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())
+        return finish(run, [*outcomes, *gone], decided)
 
 
 @contextmanager
@@ -164,7 +164,7 @@ def apply(
         yield from outcomes
 
 
-def finish(run: Run, outcomes: Iterable[DocumentOutcome], notes: tuple[str, ...]) -> IngestReport:
+def finish(run: Run, outcomes: Iterable[DocumentOutcome], withdrawals: Withdrawals) -> IngestReport:
     """Sum the outcomes up and record how the run ended."""
     report = summed(
         outcomes,
@@ -173,7 +173,8 @@ def finish(run: Run, outcomes: Iterable[DocumentOutcome], notes: tuple[str, ...]
         seconds=time.perf_counter() - run.started,
         stopped=stop_asked(),
         dry_run=run.settings.dry_run,
-        warnings=notes,
+        warnings=() if withdrawals.refused is None else (withdrawals.refused,),
+        spared=withdrawals.spared,
     )
     if not run.settings.dry_run:
         summary = asdict(report)

@@ -96,10 +96,11 @@ def batches(work: Iterable[Work], *, documents: int, size: int) -> Iterator[tupl
 
 
 class Withdrawals(NamedTuple):
-    """Documents that a sync withdraws, or why it withdraws none."""
+    """Documents that a sync withdraws, or why it withdraws none of so many that are gone."""
 
     documents: tuple[str, ...]
     refused: str | None
+    spared: int = 0
 
 
 def withdrawals(
@@ -114,28 +115,37 @@ def withdrawals(
 
     `stored` maps the keys of documents in force to their URIs, `roots` are URIs of the folders
     listed whole. A document from elsewhere is none of this run's business; an incomplete listing
-    says nothing about what is gone.
+    says nothing about what is gone. Shares are of the documents that came from those folders.
     """
     prefixes = tuple(root.rstrip("/") + "/" for root in roots)
-    gone = tuple(
-        sorted(k for k, uri in stored.items() if k not in listed and uri.startswith(prefixes))
+    theirs = [key for key, uri in stored.items() if uri.startswith(prefixes)]
+    gone = tuple(sorted(key for key in theirs if key not in listed))
+    refused = _refusal(
+        len(gone), len(theirs), empty=not listed, complete=complete, allow_mass=allow_mass
     )
+    return Withdrawals(gone, None) if refused is None else Withdrawals((), refused, len(gone))
+
+
+def _refusal(
+    gone: int, stored: int, *, empty: bool, complete: bool, allow_mass: bool
+) -> str | None:
+    """Why so many of so many documents are not withdrawn; None where they are."""
     if not gone:
-        return Withdrawals((), None)
+        return None
     if not complete:
-        return Withdrawals((), "sync: a path could not be listed, so nothing is withdrawn")
-    if not listed:
-        return Withdrawals(
-            (), f"sync: no document was found where {len(stored)} were; nothing is withdrawn"
-        )
-    many = len(gone) > GUARD_DOCUMENTS and len(gone) > GUARD_SHARE * len(stored)
-    if many and not allow_mass:
-        return Withdrawals(
-            (),
-            f"sync: {len(gone)} of {len(stored)} documents are gone, more than {GUARD_DOCUMENTS} "
-            f"and {GUARD_SHARE:.0%}; check the source, or pass --allow-mass-withdraw",
-        )
-    return Withdrawals(gone, None)
+        return f"sync: a path could not be listed, so none of {gone} missing documents is withdrawn"
+    many = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
+    if allow_mass or not (empty or many):
+        return None
+    rule = (
+        "no document was found"
+        if empty
+        else f"the guard is more than {GUARD_DOCUMENTS} documents and {GUARD_SHARE:.0%}"
+    )
+    return (
+        f"sync: {gone} of {stored} documents are gone from their source ({rule}); none is "
+        f"withdrawn; check the source, or pass --allow-mass-withdraw"
+    )
 
 
 class Judged(NamedTuple):

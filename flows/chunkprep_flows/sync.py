@@ -7,25 +7,26 @@ import os
 from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
-from chunkprep_flows.plan import withdrawals
+from chunkprep_flows.plan import Withdrawals, withdrawals
 from chunkprep_ingest.sources import Listing, path_of
 from chunkprep_store import Store
 
+NOTHING = Withdrawals((), None)
 REASON = "gone from its source"
 
 
 def withdraw_gone(
     store: Store, settings: IngestSettings, listing: Listing, stopped: bool
-) -> tuple[list[DocumentOutcome], tuple[str, ...]]:
-    """The withdrawals made (in a dry run: foreseen), and notes on those refused.
+) -> tuple[list[DocumentOutcome], Withdrawals]:
+    """The withdrawals made (in a dry run: foreseen), and what was decided.
 
     Does nothing without `sync`, or where the run was stopped.
     """
     if not settings.sync or stopped:
-        return [], ()
+        return [], NOTHING
     collection = settings.collection
     if settings.dry_run and collection not in store.collections():
-        return [], ()
+        return [], NOTHING
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
     found = withdrawals(
         {key: info.uri for key, info in standing.items()},
@@ -37,7 +38,7 @@ def withdraw_gone(
     for key in found.documents if not settings.dry_run else ():
         store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
     outcomes = [DocumentOutcome(key, standing[key].version, "withdrawn") for key in found.documents]
-    return outcomes, () if found.refused is None else (found.refused,)
+    return outcomes, found
 
 
 def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listing) -> None:

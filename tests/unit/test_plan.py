@@ -118,6 +118,10 @@ def test_many_withdrawals_at_once_need_a_word(stored: int, gone: int) -> None:
     mass = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
     assert (found.refused is not None) == mass
     assert len(found.documents) == (0 if mass else gone)
+    assert found.spared == (gone if mass else 0)
+    elsewhere = {f"e{n}": f"file:///more/e{n}" for n in range(1000)}
+    both = {**uris, **elsewhere}
+    assert withdrawals(both, listed, ["file:///docs"], complete=True, allow_mass=False) == found
     allowed = withdrawals(uris, listed, ["file:///docs"], complete=True, allow_mass=True)
     assert len(allowed.documents) == gone
 

@@ -36,8 +36,8 @@ source_options = stacked(
            help="Rules for all sources, as in chunkprep.yaml."),
     option("--fallback-encoding", metavar="NAME", callback=known_encoding,
            help="For text files that are not UTF-8."),
-    option("--sync", is_flag=True, help="Also withdraw documents that are gone."),
-    option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw many at once."),
+    option("--sync", is_flag=True, help="Also withdraw documents gone from the folders named."),
+    option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw past its guard."),
     option("--workers", type=click.IntRange(1, 256), default=1, metavar="N",
            help="Batches at a time."),
     option("--runner", type=click.Choice(["thread", "process", "dask"]), default="thread",
@@ -63,6 +63,15 @@ def ingest(
 
     What has not changed is left alone; a changed document gets a new version. Exit 1 when a
     document failed: the others are ingested, and `chunkprep failures` lists it until it is fixed.
+
+    A document's key is its path below the SOURCE folder that you name, or the name of a file that
+    you name itself. Two sources whose files have the same key clash: `ingest x` and then `ingest y`
+    make x/a.md and y/a.md versions of one document, and warn. Name the folder above both, or give
+    each a --collection.
+
+    --sync withdraws nothing, and exits 1, where a path could not be listed; and without
+    --allow-mass-withdraw where no document was found, or more than 10 documents that are more than
+    15 % of those from the folders named are gone.
     """
     settings = IngestSettings(sources=sources, **options)
     report = run(settings, direct=direct, verbose=ctx.obj["verbose"])
