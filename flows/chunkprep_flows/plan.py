@@ -148,12 +148,33 @@ def _refusal(
     )
 
 
+def same_key_other_place(judged: Iterable[Judged]) -> str | None:
+    """A warning for documents that were last read from another place, if there are some."""
+    moved = [(found.known.uri, found.work) for found in judged if found.moved and found.known]
+    if not moved:
+        return None
+    old, first = moved[0]
+    more = f", and {len(moved) - 1} more" if len(moved) > 1 else ""
+    return (
+        f"same key, other place: {first.document} was read from {old} and is now {first.uri}{more}"
+        f"; if these are different documents, name a folder above both or give each a --collection"
+    )
+
+
 class Judged(NamedTuple):
     """A listed file and what is to be done with it."""
 
     work: Work
     step: Step
     known: KnownDocument | None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the document was last read from another place than where it is now."""
+        known = self.known
+        if known is None or known.version is None or known.status == "withdrawn":
+            return False
+        return not known.erased and known.uri != self.work.uri
 
 
 class Refused(NamedTuple):
