@@ -100,6 +100,20 @@ def list_sources(
     return walk.listing()
 
 
+def missing(sources: Sequence[str]) -> list[str]:
+    """Those of the paths that name nothing: neither a file, a folder nor a glob below a folder.
+
+    URLs are nobody's path here, and never missing.
+    """
+    return [source for source in sources if "://" not in source and not _there(source)]
+
+
+def _there(source: str) -> bool:
+    if os.path.lexists(source):
+        return True
+    return bool(_MAGIC & set(source)) and _split_glob(source)[0].is_dir()
+
+
 class _Walk:
     """One listing in the making."""
 

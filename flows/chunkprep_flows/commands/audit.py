@@ -9,6 +9,7 @@ import click
 
 from chunkprep_flows.audit_settings import Level
 from chunkprep_flows.console import print_records, talk
+from chunkprep_flows.named_sources import refuse_missing
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.records import impact_record
@@ -66,6 +67,8 @@ def audit(
     from chunkprep_flows.audit_report import collect
     from chunkprep_flows.auditing import findings
 
+    if sources:
+        refuse_missing(sources)
     moment = now()
     with opened(store) as source:
         found = findings(
