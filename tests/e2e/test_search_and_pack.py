@@ -142,4 +142,25 @@ def test_packs_are_logged_replayed_and_traced(ingested: Cli) -> None:
     assert comparison["leaves"]
     used = ingested.lines("impact", "policies/refund-2026.md")
     assert {u["request_id"] for u in used} == {result["request_id"]}
-    assert ingested.lines("impact", "policies/refund-2026.md@2") == []
+    assert ingested.lines("impact", "handbook/complaints.docx@1") == []
+    assert ingested.lines("replay", "--verify", "--request", result["request_id"]) == proofs
+    for args in (
+        ("impact", "nosuch"),
+        ("impact", "policies/refund-2026.md@2"),
+        ("impact", "policies/refund-2026.md@x"),
+        ("replay", "--request", "nosuch"),
+        ("replay", "--request", "nosuch", "--verify"),
+        ("audit", "--sources", "samples", "--sources", "nosuch"),
+    ):
+        refused = ingested(*args, code=2)
+        assert refused.stdout == ""
+        assert refused.stderr.count("\n") == 1
+        assert args[-1].partition("@")[0].removeprefix("--verify") in refused.stderr
+
+
+def test_a_pack_whose_chunks_are_gone_is_no_proof(ingested: Cli) -> None:
+    pack(ingested, candidates(ingested), "--budget", 1600)
+    for policy in ("refund-2026", "refund-2019"):
+        ingested("erase", f"policies/{policy}.md", "--yes")
+    result = ingested("replay", "--verify", code=1)
+    assert "0 of 1 packs rebuilt byte for byte, 1 cannot be rebuilt" in result.stderr
