@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError
 
 Outcome = Literal[
@@ -74,9 +75,9 @@ class IngestReport:
             "new", "updated", "metadata_only", "revived", "unchanged", "withdrawn", "skipped",
             "failed",
         )  # fmt: skip
-        counted = [(getattr(self, name), name.replace("_", " ")) for name in names]
-        said = ", ".join(f"{count} {name}" for count, name in counted if count)
-        return f"{self.seen} documents: {said}" if said else "no documents found"
+        parts = [(getattr(self, name), name.replace("_", " ")) for name in names]
+        said = ", ".join(f"{count} {name}" for count, name in parts if count)
+        return f"{counted(self.seen, 'document')}: {said}" if said else "no documents found"
 
     @property
     def trouble(self) -> bool:

@@ -88,6 +88,8 @@ def test_the_table_names_each_failure_with_its_remedy_on_stderr(cli: Cli) -> Non
     make_bad_files(cli.folder / "docs")
     result = cli("ingest", "docs", "--direct", code=1)
     assert "latin.txt: bad_encoding: " in result.stderr
+    assert "truncated.docx: corrupt: " in result.stderr
+    assert not [line for line in result.stderr.splitlines() if line.count("truncated.docx:") > 1]
     assert "--fallback-encoding" in result.stderr
 
 

@@ -10,6 +10,7 @@ from chunkprep_flows.console import print_json, print_table, talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.options import command, json_option, option, stacked, store_options
+from chunkprep_flows.wording import counted
 
 COLUMNS = ("document", "outcome", "version", "chunks", "coverage", "note")
 NUMBERS = ("version", "chunks", "coverage")
@@ -102,13 +103,14 @@ def show(report: IngestReport) -> None:
     for outcome in told:
         if outcome.error is not None:
             error = outcome.error
-            talk(f"{outcome.document}: {error['code']}: {error['message']}; {error['remedy']}")
+            message = error["message"].removeprefix(f"{outcome.document}: ")
+            talk(f"{outcome.document}: {error['code']}: {message}; {error['remedy']}")
     for warning in report.warnings:
         talk(f"warning: {warning}")
     verb = "would write" if report.dry_run else "wrote"
     talk(
-        f"{report.headline}; {verb} {report.chunks_written} chunks, {report.tokens_written:,} "
-        f"tokens, in {report.seconds:.1f} s"
+        f"{report.headline}; {verb} {counted(report.chunks_written, 'chunk')}, "
+        f"{counted(report.tokens_written, 'token')}, in {report.seconds:.1f} s"
     )
     if report.stopped:
         talk("stopped before the end; run the same command again to continue")
