@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chunkprep_flows.audit_settings import Level
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ChunkprepError
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
@@ -47,7 +48,8 @@ class AuditReport:
     def headline(self) -> str:
         """The counts in words."""
         counts = self.counts
-        return f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes"
+        nouns = (("error", "error"), ("warning", "warning"), ("info", "note"))
+        return ", ".join(counted(counts[level], noun) for level, noun in nouns)
 
     def fails(self, fail_on: Level) -> bool:
         """Whether anything of that severity or worse was found."""

@@ -18,6 +18,7 @@ from chunkprep_flows.audit_report import (
 from chunkprep_flows.audit_settings import AuditSettings
 from chunkprep_flows.auditing import findings
 from chunkprep_flows.opened import now, opened
+from chunkprep_flows.served_runs import told_when_served
 
 FINDINGS = "chunkprep-audit-findings"
 SUMMARY = "chunkprep-audit"
@@ -31,18 +32,21 @@ def audit_versions(settings: AuditSettings) -> AuditReport:
 
     Raises AuditFailedError where a finding is as severe as `fail_on`, or worse.
     """
-    report = run_audit(settings)
-    create_table_artifact(
-        key=FINDINGS,
-        table=finding_rows(report),
-        description=f"Audit of collection `{report.collection}`: {report.headline}.",
-    )
-    create_markdown_artifact(key=SUMMARY, markdown=summary(report))
-    get_run_logger().info("audit of %s: %s", report.collection, report.headline)
-    if report.fails(settings.fail_on):
-        raise AuditFailedError(
-            f"the audit of {report.collection} found {report.headline}; see the artifact {FINDINGS}"
+    with told_when_served("audit-versions") as told:
+        report = run_audit(settings)
+        told.say(report.headline)
+        create_table_artifact(
+            key=FINDINGS,
+            table=finding_rows(report),
+            description=f"Audit of collection `{report.collection}`: {report.headline}.",
         )
+        create_markdown_artifact(key=SUMMARY, markdown=summary(report))
+        get_run_logger().info("audit of %s: %s", report.collection, report.headline)
+        if report.fails(settings.fail_on):
+            raise AuditFailedError(
+                f"the audit of {report.collection} found {report.headline}; see the artifact "
+                f"{FINDINGS}"
+            )
     return report
 
 

@@ -104,7 +104,7 @@ def _hash(path: Path) -> str | None:
 def read_ids(path: Path) -> frozenset[str]:
     """The chunk ids in a file, one a line. Raises ReadError where it is no text."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ReadError("unreadable", f"{path}: {error}") from error
     return frozenset(line.strip() for line in lines if line.strip())

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chunkprep_flows.gathering import read_bytes
+from chunkprep_flows.attempts import attempt_key
+from chunkprep_flows.gathering import fingerprints_for, read_bytes, read_options
 from chunkprep_flows.ingest_report import DocumentOutcome, failed
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Work
@@ -20,7 +21,6 @@ from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
-from chunkprep_ingest.readers import ReadOptions
 from chunkprep_store import Store, WriteOutcome
 
 
@@ -63,7 +63,10 @@ class Bench:
         self.profile = order.recipe.profile()
         self.counter = order.recipe.counter()
         self.metadata = SourceMetadata(order.metadata, order.fallback_encoding)
-        self.options = ReadOptions(fallback_encoding=order.fallback_encoding)
+        self.options = read_options(order.fallback_encoding)
+        self.fingerprints = fingerprints_for(
+            order.recipe.policy.fingerprint, self.profile.fingerprint
+        )
 
     def ingest(self, work: Work) -> DocumentOutcome:
         """Read, prepare and write one document, or record why not."""
@@ -125,10 +128,15 @@ class Bench:
                 message=error.detail,
                 remedy=error.remedy,
                 now=now(),
-                bytes_hash=data_hash,
+                bytes_hash=None if data_hash is None else self.attempt(work, data_hash),
                 run_id=self.order.run_id,
             )
         return failed(work.document, error)
+
+    def attempt(self, work: Work, data_hash: str) -> str:
+        """The key of this attempt: the same one is made a few times only."""
+        fingerprints = self.fingerprints(work.document)
+        return attempt_key(data_hash, fingerprints, self.metadata.digest(work), self.options)
 
 
 def kept_out(prepared: PreparedVersion, done: WriteOutcome) -> tuple[str, ...]:

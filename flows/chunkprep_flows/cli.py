@@ -88,6 +88,8 @@ class Chunkprep(Group):
 def usage_line(error: click.ClickException) -> str:
     """A usage error on one line, with where to look."""
     message = " ".join(error.format_message().split()).rstrip(".")
+    if "--help`" in message:
+        return message
     if isinstance(error, click.UsageError) and error.ctx is not None:
         return f"{message}; see `{error.ctx.command_path} --help`"
     return message

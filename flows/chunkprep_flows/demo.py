@@ -16,6 +16,8 @@ from chunkprep_flows.console import print_table
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
 from chunkprep_flows.runner import run_in_session
+from chunkprep_flows.search_scores import scaled
+from chunkprep_flows.wording import counted
 from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
 from chunkprep_store import SearchHit, Store
 
@@ -53,7 +55,8 @@ def run_demo(folder: Path, samples: Path) -> tuple[Times, int]:
         heading("5. Pack the same candidates, from an index that has not caught up")
         pack(packer, candidates, context=False)
         click.echo("\nWith --on-superseded forward each of them stands for its successor:\n")
-        say_versions(pack(packer, candidates, context=False, on_superseded="forward"))
+        forwarded = pack(packer, candidates, context=False, on_superseded="forward")
+        say_versions(store, forwarded)
         heading("6. Audit")
         packer.flush()
         code = audit(store, samples)
@@ -81,12 +84,11 @@ def find_candidates(store: Store) -> list[Candidate]:
     hits = store.search("default", QUESTION, top=TOP, at=now())
     lagging = store.search("default", QUESTION, top=4 * TOP, at=now(), any_status=True)
     stale = next(hit for hit in lagging if hit.document == OLD_POLICY)
-    shown = sorted([*hits, stale], key=lambda hit: -hit.score)
-    best = shown[0].score  # full-text scores have no scale of their own
-    rows = [(hit.score / best, hit.document, hit.status, _path(hit)) for hit in shown]
+    shown = scaled(sorted([*hits, stale], key=lambda hit: -hit.score))
+    rows = [(hit.score, hit.document, hit.status, _path(hit)) for hit in shown]
     print_table(("score", "document", "status", "section"), rows, right=("score",))
     click.echo(f"\n{OLD_POLICY} was added by hand: a vector index that lags would return it.")
-    return [Candidate(hit.chunk_id, round(hit.score / best, 3)) for hit in shown]
+    return [Candidate(hit.chunk_id, hit.score) for hit in shown]
 
 
 def _path(hit: SearchHit) -> str:
@@ -114,6 +116,7 @@ def pack(
     if context:
         click.echo(result.text)
     show_decisions(result, chunk_names(packer, result), err=False)
+    click.echo(f"below_min_score: a score below {MIN_SCORE}, the threshold of this request")
     return result
 
 
@@ -124,14 +127,19 @@ def edit(path: Path) -> None:
     path.write_text(text.replace(*EDIT), encoding="utf-8")
 
 
-def say_versions(result: PackResult) -> None:
-    """Which versions of the edited policy the pack holds."""
-    versions = sorted({b.version or 0 for b in result.blocks if b.document == POLICY})
-    new = "within 21 days" in result.text
-    old = "within 14 days of booking" in result.text
+def say_versions(store: Store, result: PackResult) -> None:
+    """Which versions of the edited policy the pack holds, and what their own chunks say."""
+    theirs = [block for block in result.blocks if block.document == POLICY]
+    ids = [block.chunk_id for block in theirs if block.chunk_id is not None]
+    texts = [row.text for row in store.lookup("default", ids, at=now()).rows]
+    versions = sorted({block.version or 0 for block in theirs})
+    said = [
+        f"{phrase!r}: {'yes' if any(phrase in text for text in texts) else 'no'}"
+        for phrase in reversed(EDIT)
+    ]
     click.echo(
-        f"\n{POLICY}: versions {versions} in the pack; says 21 days: {'yes' if new else 'no'}, "
-        f"14 days: {'yes' if old else 'no'}"
+        f"\n{POLICY}: versions {versions} in the pack; its own {counted(len(ids), 'chunk')} there "
+        f"say {', '.join(said)}"
     )
 
 
@@ -142,5 +150,5 @@ def audit(store: Store, samples: Path) -> int:
     if rows:
         print_table(("severity", "check", "document", "message"), rows)
     errors = sum(f.severity == "error" for f in found)
-    click.echo(f"\naudit: {errors} errors in {len(found)} findings")
+    click.echo(f"\naudit: {counted(errors, 'error')} in {counted(len(found), 'finding')}")
     return 1 if errors else 0

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
+from chunkprep_flows.attempts import attempt_key
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.plan import Judged, Refused, Seen, Work, next_step
 from chunkprep_flows.source_metadata import SourceMetadata
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.model import Fingerprints
-from chunkprep_ingest.readers import reader_fingerprint
+from chunkprep_ingest.readers import ReadOptions, reader_fingerprint
 from chunkprep_ingest.sources import Listing, SourceFile, list_sources
 from chunkprep_store import Store
 
@@ -35,28 +37,47 @@ def judge(
     Memory holds one file's bytes at a time.
     """
     metadata = SourceMetadata(settings.metadata, settings.fallback_encoding)
+    options = read_options(settings.fallback_encoding)
     remaining = iter(files)
     while part := list(islice(remaining, ASK)):
         known = store.known(settings.collection, [file.key for file in part])
         for file in part:
             try:
-                seen = look(file, metadata, fingerprints_of)
+                seen = look(file, metadata, fingerprints_of, settings.fallback_encoding)
             except ReadError as error:
                 loud = error.code != "unsupported_type" or file.named
                 yield Refused(file.key, file.uri, error, loud)
                 continue
             there = known.get(file.key)
+            if there is not None and there.failed_hash is not None:
+                beside = metadata.digest(seen.work)
+                key = attempt_key(seen.bytes_hash, seen.fingerprints, beside, options)
+                seen = replace(seen, attempt=key)
             yield Judged(seen.work, next_step(seen, there, retry=settings.retry), there)
 
 
 def look(
-    file: SourceFile, metadata: SourceMetadata, fingerprints_of: Callable[[str], Fingerprints]
+    file: SourceFile,
+    metadata: SourceMetadata,
+    fingerprints_of: Callable[[str], Fingerprints],
+    fallback_encoding: str | None,
 ) -> Seen:
     """Hash the file's bytes and see what its metadata says. Raises ReadError."""
     fingerprints = fingerprints_of(file.key)
     data = read_bytes(str(file.path))
     work = Work(file.key, file.uri, str(file.path), str(file.root), file.size)
-    return Seen(work, bytes_hash(data), fingerprints, metadata.without_reading(work, data))
+    return Seen(
+        work,
+        bytes_hash(data),
+        fingerprints,
+        metadata.without_reading(work, data),
+        fallback_encoding=fallback_encoding,
+    )
+
+
+def read_options(fallback_encoding: str | None) -> ReadOptions:
+    """How a run's documents are read. Raises ChunkprepError for an unknown encoding."""
+    return ReadOptions(fallback_encoding=fallback_encoding)
 
 
 def read_bytes(path: str) -> bytes:

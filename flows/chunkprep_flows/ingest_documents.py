@@ -24,6 +24,7 @@ from chunkprep_flows.interrupt import follow, graceful_stop, passed_on, stop_ask
 from chunkprep_flows.pipeline import RunBatches, ingest
 from chunkprep_flows.plan import Work
 from chunkprep_flows.progress import listener
+from chunkprep_flows.served_runs import told_when_served
 
 ARTIFACT = "chunkprep-ingest"
 SHOWN = 200
@@ -36,15 +37,17 @@ def ingest_documents(settings: IngestSettings) -> IngestReport:
 
     A signal to stop is heard in here: Prefect sets its own handlers around a flow's body.
     """
-    with graceful_stop():
-        report = ingest(settings, batches_as_tasks(settings), listener())
-    create_table_artifact(
-        key=ARTIFACT,
-        table=artifact_rows(report),
-        description=(
-            f"Run `{report.run_id}` of collection `{report.collection}`. {report.headline}."
-        ),
-    )
+    with told_when_served("ingest-documents") as told:
+        with graceful_stop():
+            report = ingest(settings, batches_as_tasks(settings), listener())
+        told.say("; ".join([report.headline, *report.warnings]))
+        create_table_artifact(
+            key=ARTIFACT,
+            table=artifact_rows(report),
+            description=(
+                f"Run `{report.run_id}` of collection `{report.collection}`. {report.headline}."
+            ),
+        )
     get_run_logger().info("run %s: %s", report.run_id, report.headline)
     return report
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError
 
 Outcome = Literal[
@@ -43,7 +44,9 @@ class DocumentOutcome:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted."""
+    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted, `spared` how
+    many documents are gone and were not withdrawn, `warnings` why.
+    """
 
     run_id: str
     collection: str
@@ -63,6 +66,7 @@ class IngestReport:
     dry_run: bool
     warnings: tuple[str, ...]
     documents: tuple[DocumentOutcome, ...]
+    spared: int = 0
 
     @property
     def headline(self) -> str:
@@ -71,14 +75,14 @@ class IngestReport:
             "new", "updated", "metadata_only", "revived", "unchanged", "withdrawn", "skipped",
             "failed",
         )  # fmt: skip
-        counted = [(getattr(self, name), name.replace("_", " ")) for name in names]
-        said = ", ".join(f"{count} {name}" for count, name in counted if count)
-        return f"{self.seen} documents: {said}" if said else "no documents found"
+        parts = [(getattr(self, name), name.replace("_", " ")) for name in names]
+        said = ", ".join(f"{count} {name}" for count, name in parts if count)
+        return f"{counted(self.seen, 'document')}: {said}" if said else "no documents found"
 
     @property
     def trouble(self) -> bool:
         """Whether the run found something that somebody has to look at (exit 1)."""
-        return bool(self.failed or self.stopped)
+        return bool(self.failed or self.stopped or self.spared)
 
 
 def failure(error: ReadError) -> Failure:
@@ -100,6 +104,7 @@ def summed(
     stopped: bool = False,
     dry_run: bool = False,
     warnings: tuple[str, ...] = (),
+    spared: int = 0,
 ) -> IngestReport:
     """The report of a run: outcomes ordered by document, and counted."""
     documents = tuple(sorted(outcomes, key=lambda o: (o.document, o.outcome)))
@@ -123,4 +128,5 @@ def summed(
         dry_run=dry_run,
         warnings=warnings,
         documents=documents,
+        spared=spared,
     )

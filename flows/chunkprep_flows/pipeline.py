@@ -6,6 +6,7 @@ Plain functions. A runner is given the batches and gives back their outcomes: th
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,10 +21,10 @@ from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed,
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.opened import now
-from chunkprep_flows.plan import Judged, Refused, Work, batches
+from chunkprep_flows.plan import Judged, Refused, Work, batches, same_key_other_place
 from chunkprep_flows.reading import READERS
-from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile
-from chunkprep_flows.sync import withdraw_gone
+from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
+from chunkprep_flows.sync import forget_gone_failures, withdraw_gone
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.sources import Listing, Unreadable
 from chunkprep_store import Store
@@ -50,7 +51,9 @@ class Progress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run under way. `started` is the performance counter's seconds."""
+    """One run under way. `started` is the performance counter's seconds, `change` a warning that
+    the collection's recipe changes.
+    """
 
     store: Store
     settings: IngestSettings
@@ -58,15 +61,17 @@ class Run:
     profile: str
     run_id: str
     started: float
+    change: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What the gathering found: documents to read, and outcomes that need no reading."""
+    """What the gathering found: documents to read, outcomes that need no reading, a warning."""
 
     listing: Listing
     work: tuple[Work, ...]
     settled: tuple[DocumentOutcome, ...]
+    warning: str | None = None
 
 
 def ingest(
@@ -82,8 +87,11 @@ def ingest(
     with closing(READERS), started(settings) as run:
         prospect = gather(run, listing or listing_of(settings), progress)
         outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
-        gone, notes = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())
-        return finish(run, [*outcomes, *gone], notes)
+        if not (settings.dry_run or stop_asked()):
+            forget_gone_failures(run.store, run.settings, prospect.listing)
+        gone, decided = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())
+        notes = (run.change, prospect.warning, decided.refused)
+        return finish(run, [*outcomes, *gone], notes, decided.spared)
 
 
 @contextmanager
@@ -92,6 +100,7 @@ def started(settings: IngestSettings) -> Iterator[Run]:
     start = time.perf_counter()
     with _store_for(settings) as (settings, store):
         recipe = choose_recipe(settings, store)
+        change = recipe_change(settings, store, recipe)
         profile = recipe.profile()
         run_id = "dry-run"
         if not settings.dry_run:
@@ -105,7 +114,7 @@ def started(settings: IngestSettings) -> Iterator[Run]:
             )
             asked = settings.model_dump(mode="json", exclude={"store"})
             run_id = store.start_run(settings.collection, now=now(), settings=asked)
-        yield Run(store, settings, recipe, profile.fingerprint, run_id, start)
+        yield Run(store, settings, recipe, profile.fingerprint, run_id, start, change)
 
 
 @contextmanager
@@ -127,17 +136,21 @@ def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
     """Tell what has to be read from what stands."""
     fingerprints = fingerprints_for(run.recipe.policy.fingerprint, run.profile)
     work: list[Work] = []
+    moved: list[Judged] = []
     recorded = _recorded_failures(run)
     settled = [_refused_path(run, path) for path in listing.unreadable]
     for found in judge(listing.files, run.store, run.settings, fingerprints):
         progress.looked()
         if isinstance(found, Refused):
             settled.append(_refused(run, found))
-        elif found.step == "ingest":
+            continue
+        if found.moved:
+            moved.append(found)
+        if found.step == "ingest":
             work.append(found.work)
         else:
             settled.append(_standing(found, recorded))
-    return Prospect(listing, tuple(work), tuple(settled))
+    return Prospect(listing, tuple(work), tuple(settled), same_key_other_place(moved))
 
 
 def apply(
@@ -161,7 +174,9 @@ def apply(
         yield from outcomes
 
 
-def finish(run: Run, outcomes: Iterable[DocumentOutcome], notes: tuple[str, ...]) -> IngestReport:
+def finish(
+    run: Run, outcomes: Iterable[DocumentOutcome], notes: Iterable[str | None], spared: int
+) -> IngestReport:
     """Sum the outcomes up and record how the run ended."""
     report = summed(
         outcomes,
@@ -170,7 +185,8 @@ def finish(run: Run, outcomes: Iterable[DocumentOutcome], notes: tuple[str, ...]
         seconds=time.perf_counter() - run.started,
         stopped=stop_asked(),
         dry_run=run.settings.dry_run,
-        warnings=notes,
+        warnings=tuple(note for note in notes if note is not None),
+        spared=spared,
     )
     if not run.settings.dry_run:
         summary = asdict(report)
@@ -210,6 +226,12 @@ def _refused(run: Run, found: Refused) -> DocumentOutcome:
 
 
 def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:
+    """A failure; what never was a document and is not there, a slip in a name, leaves no record."""
+    if not os.path.lexists(path.path) and not run.settings.dry_run:
+        known = run.store.known(run.settings.collection, [path.key]).get(path.key)
+        if known is None or known.version is None:
+            run.store.forget_failure(run.settings.collection, path.key)
+            return failed(path.key, path.error)
     return _recorded(run, path.key, path.path.absolute().as_uri(), path.error)
 
 

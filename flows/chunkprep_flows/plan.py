@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple
 
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import Fingerprints
+from chunkprep_ingest.readers import reads_alike
 from chunkprep_store import KnownDocument
 
 MAX_ATTEMPTS = 3
-"""Runs that try the same failing bytes; after that only a change or --retry does."""
+"""Runs that make the same failing attempt; after that only a change or --retry does."""
 
 GUARD_DOCUMENTS = 10
 GUARD_SHARE = 0.15
@@ -35,13 +36,16 @@ class Seen:
     """A listed file whose bytes were hashed.
 
     `metadata_json` is what its front matter, sidecar and rules say now; None where that cannot be
-    told without reading the document.
+    told without reading the document. `attempt` is the key of the attempt that reading it would
+    be, needed where the last one failed; `fallback_encoding` None leaves what was read as it is.
     """
 
     work: Work
     bytes_hash: str
     fingerprints: Fingerprints
     metadata_json: str | None
+    attempt: str | None = None
+    fallback_encoding: str | None = None
 
 
 def next_step(seen: Seen, known: KnownDocument | None, *, retry: bool) -> Step:
@@ -50,8 +54,9 @@ def next_step(seen: Seen, known: KnownDocument | None, *, retry: bool) -> Step:
         return "ingest"
     if known.erased:
         return "erased"
-    if known.failed_hash is not None:
-        tried = known.failed_hash == seen.bytes_hash and known.attempts >= MAX_ATTEMPTS
+    if known.attempts:
+        tried = known.failed_hash is not None and known.failed_hash == seen.attempt
+        tried = tried and known.attempts >= MAX_ATTEMPTS
         return "given_up" if tried and not retry else "ingest"
     return "unchanged" if _stands(seen, known) else "ingest"
 
@@ -62,11 +67,18 @@ def _stands(seen: Seen, known: KnownDocument) -> bool:
         known.whole
         and not (known.status == "withdrawn" and known.closed_by == "sync")
         and known.bytes_hash == seen.bytes_hash
-        and known.fingerprints == seen.fingerprints
+        and _made_alike(seen, known.fingerprints)
         and known.metadata_json is not None
         and known.metadata_json == seen.metadata_json
         and known.uri == seen.work.uri
     )
+
+
+def _made_alike(seen: Seen, stored: Fingerprints | None) -> bool:
+    now = seen.fingerprints
+    if stored is None or (stored.policy, stored.profile) != (now.policy, now.profile):
+        return False
+    return reads_alike(stored.reader, now.reader, seen.fallback_encoding)
 
 
 def batches(work: Iterable[Work], *, documents: int, size: int) -> Iterator[tuple[Work, ...]]:
@@ -84,10 +96,11 @@ def batches(work: Iterable[Work], *, documents: int, size: int) -> Iterator[tupl
 
 
 class Withdrawals(NamedTuple):
-    """Documents that a sync withdraws, or why it withdraws none."""
+    """Documents that a sync withdraws, or why it withdraws none of so many that are gone."""
 
     documents: tuple[str, ...]
     refused: str | None
+    spared: int = 0
 
 
 def withdrawals(
@@ -102,28 +115,50 @@ def withdrawals(
 
     `stored` maps the keys of documents in force to their URIs, `roots` are URIs of the folders
     listed whole. A document from elsewhere is none of this run's business; an incomplete listing
-    says nothing about what is gone.
+    says nothing about what is gone. Shares are of the documents that came from those folders.
     """
     prefixes = tuple(root.rstrip("/") + "/" for root in roots)
-    gone = tuple(
-        sorted(k for k, uri in stored.items() if k not in listed and uri.startswith(prefixes))
+    theirs = [key for key, uri in stored.items() if uri.startswith(prefixes)]
+    gone = tuple(sorted(key for key in theirs if key not in listed))
+    refused = _refusal(
+        len(gone), len(theirs), empty=not listed, complete=complete, allow_mass=allow_mass
     )
+    return Withdrawals(gone, None) if refused is None else Withdrawals((), refused, len(gone))
+
+
+def _refusal(
+    gone: int, stored: int, *, empty: bool, complete: bool, allow_mass: bool
+) -> str | None:
+    """Why so many of so many documents are not withdrawn; None where they are."""
     if not gone:
-        return Withdrawals((), None)
+        return None
     if not complete:
-        return Withdrawals((), "sync: a path could not be listed, so nothing is withdrawn")
-    if not listed:
-        return Withdrawals(
-            (), f"sync: no document was found where {len(stored)} were; nothing is withdrawn"
-        )
-    many = len(gone) > GUARD_DOCUMENTS and len(gone) > GUARD_SHARE * len(stored)
-    if many and not allow_mass:
-        return Withdrawals(
-            (),
-            f"sync: {len(gone)} of {len(stored)} documents are gone, more than {GUARD_DOCUMENTS} "
-            f"and {GUARD_SHARE:.0%}; check the source, or pass --allow-mass-withdraw",
-        )
-    return Withdrawals(gone, None)
+        return f"sync: a path could not be listed, so none of {gone} missing documents is withdrawn"
+    many = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
+    if allow_mass or not (empty or many):
+        return None
+    rule = (
+        "no document was found"
+        if empty
+        else f"the guard is more than {GUARD_DOCUMENTS} documents and {GUARD_SHARE:.0%}"
+    )
+    return (
+        f"sync: {gone} of {stored} documents are gone from their source ({rule}); none is "
+        f"withdrawn; check the source, or pass --allow-mass-withdraw"
+    )
+
+
+def same_key_other_place(judged: Iterable[Judged]) -> str | None:
+    """A warning for documents that were last read from another place, if there are some."""
+    moved = [(found.known.uri, found.work) for found in judged if found.moved and found.known]
+    if not moved:
+        return None
+    old, first = moved[0]
+    more = f", and {len(moved) - 1} more" if len(moved) > 1 else ""
+    return (
+        f"same key, other place: {first.document} was read from {old} and is now {first.uri}{more}"
+        f"; if these are different documents, name a folder above both or give each a --collection"
+    )
 
 
 class Judged(NamedTuple):
@@ -132,6 +167,14 @@ class Judged(NamedTuple):
     work: Work
     step: Step
     known: KnownDocument | None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the document was last read from another place than where it is now."""
+        known = self.known
+        if known is None or known.version is None or known.status == "withdrawn":
+            return False
+        return not known.erased and known.uri != self.work.uri
 
 
 class Refused(NamedTuple):

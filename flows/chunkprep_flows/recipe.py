@@ -55,6 +55,29 @@ def choose_recipe(settings: IngestSettings, store: Store) -> Recipe:
     return recipe
 
 
+def recipe_change(settings: IngestSettings, store: Store, recipe: Recipe) -> str | None:
+    """A warning where the collection was made with another recipe than it will be, else None."""
+    if settings.collection not in store.collections():
+        return None
+    before = recorded_recipe(store, settings.collection)
+    changes = [
+        f"{name} from {old} to {new}"
+        for name, old, new in (
+            ("cap", before.policy.cap, recipe.policy.cap),
+            ("encoding", before.encoding, recipe.encoding),
+        )
+        if old != new
+    ]
+    if before.template != recipe.template:
+        changes.append("template")
+    if not changes:
+        return None
+    return (
+        f"collection {settings.collection!r} changes its {' and its '.join(changes)}: all its "
+        f"documents are made again, each when it is ingested"
+    )
+
+
 def recorded_recipe(store: Store, collection: str) -> Recipe:
     """What the collection was made with; the defaults for a new one."""
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from chunkprep_flows.attempts import tried_bytes
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import ChunkRow
 
@@ -82,7 +83,9 @@ def change_record(change: Change) -> dict[str, Any]:
 
 def failure_record(failure: Failure) -> dict[str, Any]:
     """One line of `failures --json`."""
-    return with_iso(asdict(failure))
+    fields = with_iso(asdict(failure))
+    tried = fields["bytes_hash"]
+    return {**fields, "bytes_hash": None if tried is None else tried_bytes(tried)}
 
 
 def impact_record(impact: Impact) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
 def labels_in(path: Path) -> list[Label]:
     """The labelled spans in a file of JSON lines. Raises RequestError naming the line."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path}: {error}; write JSON lines in UTF-8", "labels") from error
     return read_labels(lines)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from chunkprep_flows.direct import run_here
 from chunkprep_flows.ingest_report import IngestReport
@@ -12,7 +11,7 @@ from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.pipeline import Progress, ingest
 from chunkprep_ingest.errors import ReadError
-from chunkprep_ingest.sources import Listing, SourceFile, Unreadable
+from chunkprep_ingest.sources import Listing, SourceFile, Unreadable, path_of
 from chunkprep_store import Failure, Store
 
 RUNS = 1000
@@ -49,7 +48,7 @@ def listing_of_failures(failures: list[Failure]) -> Listing:
     files: list[SourceFile] = []
     unreadable: list[Unreadable] = []
     for failure in failures:
-        path = Path(unquote(urlsplit(failure.uri).path))
+        path = path_of(failure.uri)
         try:
             status = path.stat()
         except OSError as error:

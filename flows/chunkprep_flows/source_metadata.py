@@ -39,10 +39,17 @@ class SourceMetadata:
 
     def of(self, work: Work, front_matter: Mapping[str, object]) -> Metadata:
         """The document's metadata. Raises MetadataError (bad_metadata)."""
+        return self._book(work).metadata(Path(work.path), front_matter)
+
+    def digest(self, work: Work) -> str:
+        """Moves with every byte that is written beside the document."""
+        return self._book(work).digest(Path(work.path))
+
+    def _book(self, work: Work) -> RuleBook:
         book = self._books.get(work.root)
         if book is None:
             book = self._books[work.root] = RuleBook(Path(work.root), self._extra)
-        return book.metadata(Path(work.path), front_matter)
+        return book
 
     def without_reading(self, work: Work, data: bytes) -> str | None:
         """The metadata as it is stored with a version, without parsing the document.

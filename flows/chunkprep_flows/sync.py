@@ -1,31 +1,32 @@
-"""`--sync`: withdrawing what is gone from its source, and only that; its failures go too."""
+"""What is gone from its source: `--sync` withdraws it, and only that; its failures go anyway."""
 
 from __future__ import annotations
+
+import os
 
 from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
-from chunkprep_flows.plan import withdrawals
-from chunkprep_ingest.sources import Listing
+from chunkprep_flows.plan import Withdrawals, withdrawals
+from chunkprep_ingest.sources import Listing, path_of
 from chunkprep_store import Store
 
+NOTHING = Withdrawals((), None)
 REASON = "gone from its source"
 
 
 def withdraw_gone(
     store: Store, settings: IngestSettings, listing: Listing, stopped: bool
-) -> tuple[list[DocumentOutcome], tuple[str, ...]]:
-    """The withdrawals made (in a dry run: foreseen), and notes on those refused.
+) -> tuple[list[DocumentOutcome], Withdrawals]:
+    """The withdrawals made (in a dry run: foreseen), and what was decided.
 
     Does nothing without `sync`, or where the run was stopped.
     """
     if not settings.sync or stopped:
-        return [], ()
+        return [], NOTHING
     collection = settings.collection
     if settings.dry_run and collection not in store.collections():
-        return [], ()
-    if not settings.dry_run:
-        forget_gone_failures(store, collection, listing)
+        return [], NOTHING
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
     found = withdrawals(
         {key: info.uri for key, info in standing.items()},
@@ -37,17 +38,20 @@ def withdraw_gone(
     for key in found.documents if not settings.dry_run else ():
         store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
     outcomes = [DocumentOutcome(key, standing[key].version, "withdrawn") for key in found.documents]
-    return outcomes, () if found.refused is None else (found.refused,)
+    return outcomes, found
 
 
-def forget_gone_failures(store: Store, collection: str, listing: Listing) -> None:
-    """Drop the failures of files that are gone: nobody can mend them."""
-    gone = withdrawals(
-        {failure.document: failure.uri for failure in store.failures(collection)},
-        {file.key for file in listing.files},
-        [root.absolute().as_uri() for root in listing.roots],
-        complete=listing.complete,
-        allow_mass=True,
-    )
-    for key in gone.documents:
-        store.forget_failure(collection, key)
+def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listing) -> None:
+    """Drop the failures of files that are gone: nobody can mend them.
+
+    Where a path could not be listed, a file may still be there; one that is only left out by a
+    filter is.
+    """
+    if not listing.complete:
+        return
+    listed = {file.key for file in listing.files}
+    roots = tuple(root.absolute().as_uri().rstrip("/") + "/" for root in listing.roots)
+    for failure in store.failures(settings.collection):
+        below = failure.uri.startswith(roots) and failure.document not in listed
+        if below and not os.path.lexists(path_of(failure.uri)):
+            store.forget_failure(settings.collection, failure.document)

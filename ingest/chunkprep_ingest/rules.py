@@ -22,6 +22,7 @@ from pathspec import GitIgnoreSpec
 
 from chunkprep_ingest.errors import MetadataError
 from chunkprep_ingest.front_matter import parse_yaml
+from chunkprep_ingest.ids import bytes_hash, digest
 from chunkprep_ingest.metadata import METADATA_FIELDS, Metadata, parse_metadata
 from chunkprep_ingest.sources import RULES_FILE, SIDECAR_SUFFIX
 
@@ -57,6 +58,13 @@ class RuleBook:
         if self.extra is not None:
             values |= self._matching(self.extra, self.root, path)
         return values | _sidecar(path)
+
+    def digest(self, path: Path) -> str:
+        """Moves with every byte of the files that may give the file at `path` its metadata."""
+        files = [folder / RULES_FILE for folder in self._folders(path)]
+        files += [] if self.extra is None else [self.extra]
+        files.append(path.with_name(path.name + SIDECAR_SUFFIX))
+        return digest(*map(_raw, files))
 
     def metadata(self, path: Path, front_matter: Mapping[str, object]) -> Metadata:
         """The metadata of the document at `path`, whose front matter is given.
@@ -126,6 +134,14 @@ def _known(values: dict[str, object], where: str) -> dict[str, object]:
             f"use one of {', '.join(sorted(METADATA_FIELDS))}",
         )
     return values
+
+
+def _raw(file: Path) -> str:
+    """The hash of a file's bytes, or why it has none."""
+    try:
+        return bytes_hash(file.read_bytes())
+    except OSError as error:
+        return str(error.errno)
 
 
 def _text(file: Path) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from pathspec import GitIgnoreSpec
 
@@ -97,6 +98,20 @@ def list_sources(
     for source in sources:
         walk.add(os.fspath(source))
     return walk.listing()
+
+
+def missing(sources: Sequence[str]) -> list[str]:
+    """Those of the paths that name nothing: neither a file, a folder nor a glob below a folder.
+
+    URLs are nobody's path here, and never missing.
+    """
+    return [source for source in sources if "://" not in source and not _there(source)]
+
+
+def _there(source: str) -> bool:
+    if os.path.lexists(source):
+        return True
+    return bool(_MAGIC & set(source)) and _split_glob(source)[0].is_dir()
 
 
 class _Walk:
@@ -248,6 +263,11 @@ class _Ignored:
                 yield folder, spec
             if folder == self.root:
                 return
+
+
+def path_of(uri: str) -> Path:
+    """The file that the URI of a source file names."""
+    return Path(unquote(urlsplit(uri).path))
 
 
 def _spec(lines: Sequence[str], where: str) -> GitIgnoreSpec:

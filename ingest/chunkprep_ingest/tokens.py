@@ -124,7 +124,7 @@ def tiktoken_counter(name: str) -> TiktokenCounter:
     known = openai_public.ENCODING_CONSTRUCTORS
     if name not in known:
         raise ProfileError(
-            f"{name!r} is no encoding of tiktoken; use one of {', '.join(sorted(known))}, or the "
+            f"{name!r} is no encoding of tiktoken; use {' or '.join(OFFLINE_ENCODINGS)}, or the "
             f"path of a tokenizer.json"
         )
     digests: list[str] = []
@@ -195,7 +195,9 @@ def _offline_constructors(digests: list[str]) -> dict[str, Any]:
         return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
     def data_gym(**_: object) -> dict[bytes, int]:
-        raise ProfileError("gpt2 has no vocabulary at hand; r50k_base counts the same")
+        raise ProfileError(
+            f"the vocabulary of gpt2 is not at hand; use {' or '.join(OFFLINE_ENCODINGS)}"
+        )
 
     names: dict[str, Any] = dict(vars(openai_public))
     names |= {"load_tiktoken_bpe": ranks, "data_gym_to_mergeable_bpe_ranks": data_gym}

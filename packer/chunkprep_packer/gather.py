@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.errors import ProfileError, RequestError
 from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_ingest.template import Template
 from chunkprep_packer.eligibility import judge_at
 from chunkprep_packer.facts import Facts
 from chunkprep_packer.pins import resolve_pins, text_row
-from chunkprep_packer.profiles import Profiles
+from chunkprep_packer.profiles import Profiles, offline_encodings
 from chunkprep_packer.ranking import ranked_cosines
 from chunkprep_packer.request import Candidate, PackOptions, PackRequest
 from chunkprep_packer.screen import superseded
@@ -35,7 +35,14 @@ def gather(store: Store, profiles: Profiles, request: PackRequest, at: Moment) -
 
     Raises PinNotInForce, RequestError, and NotFoundError for a collection that does not exist.
     """
-    facts = read_facts(store, request, request.candidates, at, request.encoding)
+    try:
+        facts = read_facts(store, request, request.candidates, at, request.encoding)
+    except RequestError as error:
+        if error.field == "encoding":
+            require_encoding(store, profiles, request)
+        raise
+    if not (facts.rows or facts.pins):
+        require_encoding(store, profiles, request)
     profile = _profile(store, profiles, request, facts)
     if request.mmr is not None:
         facts = replace(facts, cosines=ranked_cosines(request))
@@ -44,6 +51,20 @@ def gather(store: Store, profiles: Profiles, request: PackRequest, at: Moment) -
         facts = replace(facts, pins=[*facts.pins, *texts])
     facts = price(facts, request, profiles, profile)
     return Gathered(facts, profile.encoding, profile.exact, profiles.templates)
+
+
+def require_encoding(store: Store, profiles: Profiles, options: PackOptions) -> None:
+    """Raises RequestError for an encoding in which nothing is priced and nothing can be."""
+    encoding = options.encoding
+    if encoding is None or encoding in (priced := store.encodings(options.collection)):
+        return
+    try:
+        profiles.counter_of(encoding)
+    except ProfileError as error:
+        names = ", ".join(sorted({*offline_encodings(), *priced}))
+        raise RequestError(
+            f"encoding: {encoding!r} is not at hand; use one of {names}", "encoding"
+        ) from error
 
 
 def price(facts: Facts, options: PackOptions, profiles: Profiles, profile: StoredProfile) -> Facts:

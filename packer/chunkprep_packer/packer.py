@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Literal, NamedTuple, Self
 from uuid import uuid4
 
+from chunkprep_ingest.errors import StoreError
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.gather import gather
@@ -55,6 +56,7 @@ class Packer:
         self._clock = clock or _now
         self._owns_store = owns_store
         self._profiles = Profiles(store, counter_of)
+        self._closed = False
         self._sync = log == "sync"
         self._log = None if log == "off" else LogWriter(store.write_packs)
 
@@ -80,7 +82,12 @@ class Packer:
         return to_result(packed, name, notices)
 
     def pack_core(self, request: PackRequest) -> Packed:
-        """Look up, decide and render, without a log entry and without a result's objects."""
+        """Look up, decide and render, without a log entry and without a result's objects.
+
+        Raises StoreError where the packer was closed.
+        """
+        if self._closed:
+            raise StoreError("this packer is closed; open another, or pack before `close`")
         at = self._clock() if request.as_of is None else request.as_of
         facts, encoding, exact, templates = gather(self.store, self._profiles, request, at)
         plan = decide(request, request.candidates, facts)
@@ -96,6 +103,7 @@ class Packer:
 
     def close(self) -> None:
         """Write what is still to be logged, and let go of the store if it is ours."""
+        self._closed = True
         if self._log is not None:
             self._log.close()
         if self._owns_store:

@@ -53,3 +53,10 @@ def installed(encoding: str) -> Counter:
     from chunkprep_ingest.tokens import counter_for
 
     return counter_for(encoding)
+
+
+def offline_encodings() -> tuple[str, ...]:
+    """The encodings whose vocabularies are installed."""
+    from chunkprep_ingest.tokens import OFFLINE_ENCODINGS
+
+    return OFFLINE_ENCODINGS

@@ -136,8 +136,13 @@ class PackOptions(BaseModel):
 
     if not TYPE_CHECKING:
 
-        def __init__(self, **values: Any) -> None:
+        def __init__(self, *positional: object, **values: Any) -> None:
             """Check the values. Raises RequestError naming the field."""
+            if positional:
+                raise TypeError(
+                    f"{type(self).__name__} takes its fields by name, as in "
+                    f"{type(self).__name__}(budget=1600, candidates=hits)"
+                )
             try:
                 super().__init__(**values)
             except ValidationError as error:

@@ -143,12 +143,12 @@ def warnings(plan: Plan) -> list[str]:
         )
     if plan.rank1 == "too_large":
         found.append(
-            f"rank1_too_large: rank 1 costs {plan.costs[survivors[0]]} tokens, the slot leaves "
-            f"{room}; raise the budget, lower the cap, or allow --truncate"
+            f"rank1_too_large: the best eligible candidate costs {plan.costs[survivors[0]]} "
+            f"tokens, the slot leaves {room}; raise the budget, lower the cap, or allow --truncate"
         )
     if plan.used_tokens > slot:
         found.append(
             f"floor_overrun: {plan.used_tokens - slot} tokens over the slot of {slot}, because "
-            f"rank 1 goes in whatever it costs (floor always)"
+            f"the best eligible candidate goes in whatever it costs (floor always)"
         )
     return found

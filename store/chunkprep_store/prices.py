@@ -47,6 +47,19 @@ def unpriced_chunks(
         yield ChunkRow._make(row)
 
 
+def priced_encodings(connection: sa.Connection, collection_id: int) -> list[str]:
+    """The encodings that chunks of a collection have prices in, by name."""
+    ours = chunks.c.collection_id == collection_id
+    own = sa.exists().where(ours, chunks.c.profile == profiles.c.fingerprint)
+    further = sa.exists().where(
+        ours,
+        chunk_prices.c.chunk_row == chunks.c.id,
+        chunk_prices.c.encoding == profiles.c.encoding,
+    )
+    query = sa.select(profiles.c.encoding).where(own | further).distinct()
+    return sorted(connection.execute(query).scalars())
+
+
 def put_prices(
     connection: sa.Connection,
     collection_id: int,

@@ -194,6 +194,10 @@ class Reading(Opened):
         """Entries of the change feed after the cursor `since`, at most `limit`, in commit order."""
         return self._read(collection, lambda c, n: changes.read_changes(c, n, since, limit))
 
+    def encodings(self, collection: str) -> list[str]:
+        """The encodings that chunks of a collection have prices in, by name."""
+        return self._read(collection, prices.priced_encodings)
+
     def unpriced(self, collection: str, encoding: str) -> Generator[ChunkRow]:
         """Chunks that have no price in an encoding yet; memory stays flat. On SQLite, write
         between batches: read some, close the iterator, `put_prices`, and go on.

@@ -79,7 +79,7 @@ def test_the_exit_code_follows_the_worst_severity(
 def test_a_table_on_stdout_and_the_counts_on_stderr(graded: Cli) -> None:
     result = graded("audit", code=1)
     assert "count_drift" in result.stdout
-    assert result.stderr.strip() == "audit: 1 errors, 1 warnings, 1 notes"
+    assert result.stderr.strip() == "audit: 1 error, 1 warning, 1 note"
 
 
 class Page(HTMLParser):

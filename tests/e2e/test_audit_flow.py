@@ -76,7 +76,7 @@ def test_a_warning_leaves_artifacts_and_completes(
     assert (row["severity"], row["check"], row["document"]) == ("warning", "review_due", "due.md")
     assert row["remedy"]
     assert "| warning | review_due | 1 |" in left[SUMMARY]
-    assert "0 errors, 1 warnings, 0 notes" in left[SUMMARY]
+    assert "0 errors, 1 warning, 0 notes" in left[SUMMARY]
 
 
 def test_the_run_fails_from_the_severity_that_it_is_told(
@@ -87,7 +87,7 @@ def test_the_run_fails_from_the_severity_that_it_is_told(
     damage(filled)
     state, run_id = run(settings(store_url))
     assert state.is_failed()
-    with pytest.raises(AuditFailedError, match="1 errors, 1 warnings"):
+    with pytest.raises(AuditFailedError, match="1 error, 1 warning"):
         state.result()
     checks = [row["check"] for row in json.loads(artifacts(run_id)[FINDINGS])]
     assert checks == ["count_drift", "review_due"]

@@ -11,6 +11,8 @@ import pytest
 from fpdf import FPDF
 from tests.e2e.conftest import SAMPLES, Cli, Process
 
+from chunkprep_ingest.ids import bytes_hash
+
 
 def a_pdf(text: str) -> bytes:
     pdf = FPDF()
@@ -62,6 +64,7 @@ def test_bad_files_fail_alone_and_the_good_ones_are_ingested(cli: Cli) -> None:
     assert all(d["error"]["message"] and d["error"]["remedy"] for d in failed)
     assert (report["new"], report["failed"]) == (1, len(expected))
     listed = cli.lines("failures", code=1)
+    del expected["nowhere"]  # no file and no document: a slip
     assert {f["document"]: f["code"] for f in listed} == expected
 
 
@@ -85,6 +88,8 @@ def test_the_table_names_each_failure_with_its_remedy_on_stderr(cli: Cli) -> Non
     make_bad_files(cli.folder / "docs")
     result = cli("ingest", "docs", "--direct", code=1)
     assert "latin.txt: bad_encoding: " in result.stderr
+    assert "truncated.docx: corrupt: " in result.stderr
+    assert not [line for line in result.stderr.splitlines() if line.count("truncated.docx:") > 1]
     assert "--fallback-encoding" in result.stderr
 
 
@@ -124,6 +129,51 @@ def test_failing_bytes_are_tried_in_three_runs_and_then_only_with_retry(cli: Cli
     assert cli.lines("failures") == []
 
 
+def test_a_mended_cause_is_tried_at_once_after_three_failures(cli: Cli) -> None:
+    docs = cli.folder / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# A\n\nText.\n")
+    (docs / "latin.txt").write_bytes("Caf\u00e9\n".encode("latin-1"))
+    (docs / "chunkprep.yaml").write_text("rules: 7\n")
+    for _ in range(4):
+        result = cli("ingest", "docs", "--direct", code=1)
+    assert result.stdout.count("failed 3 times and not tried again; --retry tries it") == 2
+    (docs / "chunkprep.yaml").unlink()
+    assert cli.ingest("docs", code=1)["new"] == 1
+    assert cli.ingest("docs", "--fallback-encoding", "latin-1")["new"] == 1
+    (docs / "empty.md").write_text("")
+    for _ in range(4):
+        cli.ingest("docs", code=1)
+    failure = cli.lines("failures", code=1)[0]
+    assert (failure["attempts"], failure["bytes_hash"]) == (3, bytes_hash(b""))
+
+
+def test_another_fallback_encoding_reads_again_what_needed_it(cli: Cli) -> None:
+    docs = cli.folder / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Caf\u00e9\n\nText.\n", encoding="utf-8")
+    (docs / "b.txt").write_bytes("5 \u20ac\n".encode("cp1252"))
+    page = '<html><head><meta charset="cp1252"></head><body><p>5 \u20ac</p></body></html>'
+    (docs / "c.html").write_bytes(page.encode("cp1252"))
+    assert cli.ingest("docs", "--fallback-encoding", "latin-1")["new"] == 3
+    report = cli.ingest("docs", "--fallback-encoding", "cp1252")
+    assert (report["updated"], report["unchanged"]) == (1, 2)
+    assert "5 \u20ac" in cli.lines("chunks", "b.txt")[0]["text"]
+    assert cli.ingest("docs", "--fallback-encoding", "windows-1252")["unchanged"] == 3
+    assert cli.ingest("docs")["unchanged"] == 3
+
+
+def test_an_unknown_fallback_encoding_is_refused_at_once(cli: Cli) -> None:
+    (cli.folder / "a.md").write_text("# A\n")
+    for name in ("klingon", "base64"):
+        for command in (["ingest", "a.md"], ["schedule", "a.md", "--every", "9"]):
+            result = cli(*command, "--fallback-encoding", name, code=2)
+            assert result.stderr.count("\n") == 1
+            assert name in result.stderr
+            assert "cp1252" in result.stderr
+    assert not (cli.folder / "chunkprep.db").exists()
+
+
 def test_failures_retry_ingests_what_was_mended(cli: Cli) -> None:
     (cli.folder / "docs" / "sub").mkdir(parents=True)
     (cli.folder / "docs" / "sub" / "a.md").write_text("")
@@ -133,18 +183,47 @@ def test_failures_retry_ingests_what_was_mended(cli: Cli) -> None:
     assert [d["document"] for d in cli.lines("docs")] == ["sub/a.md"]
 
 
-def test_a_failing_file_that_is_gone_is_listed_until_a_complete_sync(cli: Cli) -> None:
-    (cli.folder / "docs").mkdir()
-    (cli.folder / "docs" / "good.md").write_text("# A\n\nText.\n")
-    (cli.folder / "docs" / "bad.md").write_text("")
+def test_a_failing_file_that_is_gone_is_no_failure_after_a_complete_listing(cli: Cli) -> None:
+    docs = cli.folder / "docs"
+    docs.mkdir()
+    for name in ("a.md", "b.md"):
+        (docs / name).write_text("")
     cli.ingest("docs", code=1)
-    (cli.folder / "docs" / "bad.md").unlink()
+    (docs / "a.md").unlink()
+    cli.ingest("docs", "--dry-run", code=1)
+    cli.ingest("docs", "--include", "c.md")
+    assert [f["document"] for f in cli.lines("failures", code=1)] == ["b.md"]
+    (docs / "b.md").unlink()
     cli.ingest("docs")
-    cli.ingest("docs", "--sync", "--dry-run")
-    cli.ingest("docs", "nowhere", "--sync", code=1)
-    assert {f["document"] for f in cli.lines("failures", code=1)} == {"bad.md", "nowhere"}
-    cli.ingest("docs", "--sync")
-    assert {f["document"] for f in cli.lines("failures", code=1)} == {"nowhere"}
+    assert cli.lines("failures") == []
+
+
+def test_a_listing_with_a_gap_says_nothing_of_failures(cli: Cli) -> None:
+    docs = cli.folder / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("")
+    cli.ingest("docs", code=1)
+    (docs / "a.md").unlink()
+    cli.ingest("docs", "nowhere", code=1)
+    assert [f["document"] for f in cli.lines("failures", code=1)] == ["a.md"]
+
+
+def test_a_mistyped_name_fails_and_leaves_no_record(cli: Cli) -> None:
+    for name in ("nosuch", "nosuch/*.md", "no.md"):
+        report = cli.ingest(name, code=1)
+        assert report["documents"][0]["error"]["code"] == "unreadable"
+    assert cli.lines("failures") == []
+
+
+def test_a_named_file_that_vanished_is_listed_while_its_document_stands(cli: Cli) -> None:
+    (cli.folder / "a.md").write_text("# A\n")
+    cli.ingest("a.md")
+    (cli.folder / "a.md").unlink()
+    cli.ingest("a.md", code=1)
+    assert [f["code"] for f in cli.lines("failures", code=1)] == ["unreadable"]
+    (cli.folder / "a.md").write_text("# A\n")
+    cli.ingest("a.md")
+    assert cli.lines("failures") == []
 
 
 def test_an_old_schema_is_one_line_that_names_the_remedy(process: Process, tmp_path: Path) -> None:

@@ -111,6 +111,11 @@ def test_wrong_usage_is_one_line_and_exit_2(cli: Cli, args: list[str]) -> None:
     assert result.stderr.count("\n") == 1
 
 
+def test_a_pointer_to_help_stands_once(cli: Cli) -> None:
+    (cli.folder / "chunkprep.toml").write_text("nonsense = 1\n")
+    assert cli("docs", code=2).stderr.count("--help") == 1
+
+
 def test_verbose_adds_the_traceback(cli: Cli) -> None:
     assert "Traceback" not in cli("docs", code=2).stderr
     assert "Traceback" in cli("-v", "docs", code=2).stderr

@@ -23,7 +23,9 @@ def test_the_demo_runs_the_main_job_and_may_be_run_again(
     assert ["superseded", "policies/refund-2019.md", "v1", "#0"] in [row[4:] for row in rows]
     assert ["superseded", "policies/refund-2026.md", "v1", "#0"] in [row[4:] for row in rows]
     assert ["forwarded", "policies/refund-2026.md", "v2", "#0"] in [row[4:] for row in rows]
-    assert "versions [2] in the pack" in text
+    assert "versions [2] in the pack; its own " in text
+    assert "'within 21 days of booking': yes, 'within 14 days of booking': no" in text
+    assert "below_min_score: a score below 0.15" in text
     assert "audit: 0 errors" in text
     assert "Prefect's time:" in text
     assert (tmp_path / "demo" / "chunkprep.db").exists()

@@ -95,8 +95,29 @@ def test_the_collection_keeps_its_cap_until_another_is_asked_for(cli: Cli) -> No
     write(cli.folder / "docs", a="# A\n\n" + "Some words of text. " * 60)
     cli.ingest("docs", "--cap", 100)
     assert outcomes(cli.ingest("docs")) == {"a.md": "unchanged"}
-    assert outcomes(cli.ingest("docs", "--cap", 200)) == {"a.md": "updated"}
+    foreseen = cli.ingest("docs", "--cap", 200, "--dry-run")
+    report = cli.ingest("docs", "--cap", 200)
+    assert outcomes(report) == {"a.md": "updated"}
+    assert report["warnings"] == foreseen["warnings"]
+    [warning] = report["warnings"]
+    assert "changes its cap from 100 to 200: all its documents are made again" in warning
+    assert cli.ingest("docs", "--cap", 200)["warnings"] == []
+    [warning] = cli.ingest("docs", "--encoding", "cl100k_base", "--template", "xml")["warnings"]
+    assert "its encoding from o200k_base to cl100k_base and its template:" in warning
     assert max(c["block_tokens"] for c in cli.lines("chunks", "a.md")) <= 200
+
+
+def test_the_same_key_from_another_place_is_a_warning(cli: Cli) -> None:
+    write(cli.folder / "x", a="# A\n\nOne.\n", b="# B\n\nOne.\n")
+    write(cli.folder / "y", a="# A\n\nTwo.\n", c="# C\n\nTwo.\n")
+    assert cli.ingest("x")["warnings"] == []
+    assert cli.ingest("x")["warnings"] == []
+    report = cli.ingest("y")
+    assert outcomes(report) == {"a.md": "updated", "c.md": "new"}
+    [warning] = report["warnings"]
+    assert warning.startswith("same key, other place: a.md was read from file:///")
+    assert "/x/a.md and is now file:///" in warning
+    assert cli.ingest("y")["warnings"] == []
 
 
 def test_workers_and_runners_give_the_same_chunk_ids(cli: Cli) -> None:

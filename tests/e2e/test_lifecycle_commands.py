@@ -140,18 +140,22 @@ def test_a_sync_that_would_withdraw_most_needs_a_word(cli: Cli) -> None:
     cli.ingest("docs")
     for number in range(12):
         (cli.folder / "docs" / f"d{number:02}.md").unlink()
-    report = cli.ingest("docs", "--sync")
-    assert report["withdrawn"] == 0
-    assert "--allow-mass-withdraw" in report["warnings"][0]
+    report = cli.ingest("docs", "--sync", code=1)
+    assert (report["withdrawn"], report["spared"]) == (0, 12)
+    for word in ("12 of 14 documents", "more than 10 documents and 15%", "--allow-mass-withdraw"):
+        assert word in report["warnings"][0]
     assert cli.ingest("docs", "--sync", "--allow-mass-withdraw")["withdrawn"] == 12
 
 
-def test_an_empty_folder_withdraws_nothing(two: Cli) -> None:
+def test_an_empty_folder_withdraws_nothing_without_a_word(two: Cli) -> None:
     for name in ("a", "b"):
         (two.folder / "docs" / f"{name}.md").unlink()
-    report = two.ingest("docs", "--sync")
+    report = two.ingest("docs", "--sync", code=1)
     assert report["withdrawn"] == 0
     assert "no document was found" in report["warnings"][0]
+    report = two.ingest("docs", "nowhere", "--sync", "--allow-mass-withdraw", code=1)
+    assert report["withdrawn"] == 0
+    assert two.ingest("docs", "--sync", "--allow-mass-withdraw")["withdrawn"] == 2
 
 
 def test_audit_of_a_healthy_store_finds_nothing(ingested: Cli) -> None:

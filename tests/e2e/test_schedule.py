@@ -49,6 +49,9 @@ def check_schedule(api: str, cli: Cli) -> None:
     assert {d["document"] for d in cli.lines("docs")} == {"a.md", "b.md"}
     assert "ingest-documents/test and audit-versions/test" in talk
     assert audit == "Completed"
+    [first, *_] = [line for line in talk.splitlines() if line.startswith("ingest-documents/test: ")]
+    assert "2 documents: 1 new, 1 unchanged; next run 20" in first
+    assert "audit-versions/test: 0 errors" in talk
     with temporary_settings({PREFECT_API_URL: api}), get_client(sync_client=True) as client:
         for name in ("ingest-documents/test", "audit-versions/test"):
             deployment = client.read_deployment_by_name(name)
@@ -71,3 +74,24 @@ def audit_run(api: str, deadline: float) -> str | None:
                 return ended[0].name
             time.sleep(0.5)
     return None
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["docs", "--cron", "whenever"], "'whenever' is no cron expression"),
+        (["docs", "--cron", "61 * * * *"], "'61 * * * *' is no cron expression"),
+        (["docs", "--every", "60", "--audit-cron", "x"], "--audit-cron 'x'"),
+        (["docs", "--every", "0"], "--every"),
+        (["docs", "--every", "soon"], "'soon'"),
+        (["docs", "nosuch", "--every", "60"], "'nosuch'"),
+        (["nosuch/*.md", "--every", "60"], "'nosuch/*.md'"),
+    ],
+)
+def test_a_schedule_that_cannot_work_is_refused_before_a_server_starts(
+    cli: Cli, args: list[str], named: str
+) -> None:
+    (cli.folder / "docs").mkdir()
+    result = cli("schedule", *args, code=2)
+    assert named in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -120,6 +120,47 @@ def test_a_budget_below_one_and_pins_over_the_slot_are_refused(ingested: Cli) ->
     assert "50" in pins.stderr
 
 
+def test_candidates_with_a_byte_order_mark_are_read(ingested: Cli) -> None:
+    (ingested.folder / "hits.jsonl").write_text(candidates(ingested), encoding="utf-8-sig")
+    packed = ingested.json("pack", "--budget", 1600, "--candidates", "hits.jsonl")
+    assert packed["log"]["packed"] > 0
+
+
+def test_scores_are_shares_of_the_best_and_a_query_needs_a_word(ingested: Cli) -> None:
+    scores = [hit["score"] for hit in ingested.lines("search", "refund window")]
+    assert scores[0] == 1
+    assert all(0 < score <= 1 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+    shown = ingested("search", "refund window").stdout.splitlines()[1:]
+    assert "0" not in {line.split()[0] for line in shown}
+    for query in ("", " ", "?!"):
+        assert "no word" in ingested("search", query, code=2).stderr
+
+
+@pytest.mark.parametrize("name", ["nope", "gpt2"])
+def test_an_encoding_that_is_not_at_hand_is_refused_with_those_that_are(
+    ingested: Cli, name: str
+) -> None:
+    pack = ("pack", "--budget", 900, "--encoding", name, "--candidates", "-")
+    for lines in ("", candidates(ingested)):
+        refused = ingested(*pack, input=lines, code=2)
+        assert refused.stderr.count("\n") == 1
+        assert f"{name!r} is not at hand; use one of cl100k_base, o200k_base" in refused.stderr
+    recount = ingested("recount", "--encoding", name, code=2)
+    assert "cl100k_base or o200k_base" in recount.stderr
+    assert "p50k_base" not in recount.stderr
+    ingested("pack", "--budget", 900, "--encoding", "cl100k_base", "--candidates", "-", input="")
+
+
+def test_the_line_below_the_decisions_speaks_of_the_best_eligible_candidate(
+    ingested: Cli,
+) -> None:
+    lines = candidates(ingested, "--any-status")
+    result = ingested("pack", "--budget", 1600, "--candidates", "-", input=lines)
+    assert "best eligible candidate: packed" in result.stderr
+    assert "rank 1" not in result.stderr
+
+
 def test_slot_shows_every_term(cli: Cli) -> None:
     (cli.folder / "system.txt").write_text("You are kind.")
     args = ["slot", "--window", 8000, "--reserved-output", 1000, "--system", "@system.txt"]
@@ -142,4 +183,25 @@ def test_packs_are_logged_replayed_and_traced(ingested: Cli) -> None:
     assert comparison["leaves"]
     used = ingested.lines("impact", "policies/refund-2026.md")
     assert {u["request_id"] for u in used} == {result["request_id"]}
-    assert ingested.lines("impact", "policies/refund-2026.md@2") == []
+    assert ingested.lines("impact", "handbook/complaints.docx@1") == []
+    assert ingested.lines("replay", "--verify", "--request", result["request_id"]) == proofs
+    for args in (
+        ("impact", "nosuch"),
+        ("impact", "policies/refund-2026.md@2"),
+        ("impact", "policies/refund-2026.md@x"),
+        ("replay", "--request", "nosuch"),
+        ("replay", "--request", "nosuch", "--verify"),
+        ("audit", "--sources", "samples", "--sources", "nosuch"),
+    ):
+        refused = ingested(*args, code=2)
+        assert refused.stdout == ""
+        assert refused.stderr.count("\n") == 1
+        assert args[-1].partition("@")[0].removeprefix("--verify") in refused.stderr
+
+
+def test_a_pack_whose_chunks_are_gone_is_no_proof(ingested: Cli) -> None:
+    pack(ingested, candidates(ingested), "--budget", 1600)
+    for policy in ("refund-2026", "refund-2019"):
+        ingested("erase", f"policies/{policy}.md", "--yes")
+    result = ingested("replay", "--verify", code=1)
+    assert "0 of 1 packs rebuilt byte for byte, 1 cannot be rebuilt" in result.stderr

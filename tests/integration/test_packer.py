@@ -335,3 +335,20 @@ def test_any_number_of_candidates_and_pins_is_one_lookup(
     monkeypatch.setattr(packer.store.database, "rows", counted)
     assert len(packer.pack(wanted).decisions) == 5_000 + len(candidates)
     assert len(statements) == lookups  # forwarding looks up in a snapshot of its own
+
+
+def test_a_closed_packer_says_so(store: Store) -> None:
+    ingest(store, "faq.md", document("Questions", 1), now=NOW)
+    packer = Packer(store)
+    packer.close()
+    packer.close()
+    with pytest.raises(StoreError, match="packer is closed"):
+        packer.pack(request(all_candidates(store, "faq.md")))
+
+
+def test_an_encoding_counts_as_known_once_chunks_are_priced_in_it(store: Store) -> None:
+    ingest(store, "faq.md", document("Questions", 1), now=NOW)
+    assert store.encodings("default") == ["o200k_base"]
+    for candidates in ([], all_candidates(store, "faq.md")):
+        with pytest.raises(RequestError, match="use one of cl100k_base, o200k_base"):
+            Packer(store, log="off").pack(request(candidates, encoding="nope"))

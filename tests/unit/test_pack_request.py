@@ -92,3 +92,8 @@ def test_request_and_result_describe_themselves_for_openapi() -> None:
 def test_a_result_is_read_back_as_it_was() -> None:
     result = pack([("a", 0.5, 10), ("b", 0.4, 20)], 15)
     assert PackResult.model_validate_json(result.model_dump_json()) == result
+
+
+def test_fields_are_given_by_name() -> None:
+    with pytest.raises(TypeError, match=r"by name, as in PackRequest\(budget=1600"):
+        PackRequest(300, [])  # type: ignore

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkprep_flows.attempts import attempt_key, tried_bytes
 from chunkprep_flows.plan import (
     GUARD_DOCUMENTS,
     GUARD_SHARE,
@@ -16,11 +17,12 @@ from chunkprep_flows.plan import (
     withdrawals,
 )
 from chunkprep_ingest.model import Fingerprints
+from chunkprep_ingest.readers import ReadOptions
 from chunkprep_store import KnownDocument
 
 PRINTS = Fingerprints("reader", "policy", "profile")
 WORK = Work("a.md", "file:///docs/a.md", "/docs/a.md", "/docs", 10)
-SEEN = Seen(WORK, "hash", PRINTS, "{}")
+SEEN = Seen(WORK, "hash", PRINTS, "{}", "key")
 KNOWN = KnownDocument(
     "a.md", version=1, bytes_hash="hash", metadata_json="{}", fingerprints=PRINTS,
     status="active", uri=WORK.uri,
@@ -59,11 +61,39 @@ def test_an_erased_document_stays_out() -> None:
     assert step(known(erased=True)) == "erased"
 
 
-@given(attempts=st.integers(0, 10), retry=st.booleans(), same=st.booleans())
-def test_failing_bytes_are_tried_a_few_times(attempts: int, retry: bool, same: bool) -> None:
-    failing = known(failed_hash="hash" if same else "other", attempts=attempts)
+@given(attempts=st.integers(1, 10), retry=st.booleans(), same=st.booleans())
+def test_a_failing_attempt_is_made_a_few_times(attempts: int, retry: bool, same: bool) -> None:
+    failing = known(failed_hash="key" if same else "other", attempts=attempts)
     given_up = same and attempts >= MAX_ATTEMPTS and not retry
     assert step(failing, retry=retry) == ("given_up" if given_up else "ingest")
+
+
+def test_what_could_not_be_opened_is_read_as_soon_as_it_can() -> None:
+    assert step(known(failed_hash=None, attempts=1)) == "ingest"
+    assert step(known(failed_hash=None, attempts=9)) == "ingest"
+
+
+def test_an_attempt_is_the_same_only_while_all_that_it_depends_on_is() -> None:
+    first = attempt_key("hash", PRINTS, "beside", ReadOptions())
+    others = [
+        attempt_key("other", PRINTS, "beside", ReadOptions()),
+        attempt_key("hash", Fingerprints("reader", "other", "profile"), "beside", ReadOptions()),
+        attempt_key("hash", PRINTS, "other", ReadOptions()),
+        attempt_key("hash", PRINTS, "beside", ReadOptions(fallback_encoding="cp1252")),
+        attempt_key("hash", PRINTS, "beside", ReadOptions(max_bytes=1)),
+    ]
+    assert first == attempt_key("hash", PRINTS, "beside", ReadOptions())
+    assert first not in others
+    assert tried_bytes(first) == "hash"
+
+
+def test_another_fallback_reads_again_only_what_depended_on_it() -> None:
+    fell_back = known(fingerprints=Fingerprints("reader+fallback-cp1252", "policy", "profile"))
+    for name, again in (("cp1252", False), ("windows-1252", False), ("latin-1", True)):
+        seen = Seen(WORK, "hash", PRINTS, "{}", fallback_encoding=name)
+        assert step(KNOWN, seen) == "unchanged"
+        assert step(fell_back, seen) == ("ingest" if again else "unchanged")
+    assert step(fell_back) == "unchanged"
 
 
 @given(
@@ -88,6 +118,10 @@ def test_many_withdrawals_at_once_need_a_word(stored: int, gone: int) -> None:
     mass = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
     assert (found.refused is not None) == mass
     assert len(found.documents) == (0 if mass else gone)
+    assert found.spared == (gone if mass else 0)
+    elsewhere = {f"e{n}": f"file:///more/e{n}" for n in range(1000)}
+    both = {**uris, **elsewhere}
+    assert withdrawals(both, listed, ["file:///docs"], complete=True, allow_mass=False) == found
     allowed = withdrawals(uris, listed, ["file:///docs"], complete=True, allow_mass=True)
     assert len(allowed.documents) == gone
 

@@ -9,13 +9,15 @@ import click
 
 from chunkprep_flows.audit_settings import Level
 from chunkprep_flows.console import print_records, talk
+from chunkprep_flows.named_sources import refuse_missing
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.records import impact_record
-from chunkprep_ingest.errors import ChunkprepError
+from chunkprep_ingest.errors import ChunkprepError, NotFoundError
 
 if TYPE_CHECKING:
     from chunkprep_flows.audit_report import AuditReport
+    from chunkprep_store import Store
 
 FINDING_COLUMNS = ("severity", "check", "document", "version", "message", "remedy")
 IMPACT_COLUMNS = ("at", "request_id", "document", "version", "chunk_id", "as_of")
@@ -66,6 +68,8 @@ def audit(
     from chunkprep_flows.audit_report import collect
     from chunkprep_flows.auditing import findings
 
+    if sources:
+        refuse_missing(sources)
     moment = now()
     with opened(store) as source:
         found = findings(
@@ -120,8 +124,23 @@ def impact(document: str, store: str, collection: str, as_json: bool) -> None:
     key, version = _reference(document)
     with opened(store) as source:
         found = source.impact(collection, key, version)
+        if not found:
+            require_document(source, collection, key, version)
         records = [impact_record(use) for use in found]
     print_records(records, IMPACT_COLUMNS, as_json=as_json, right=("version",))
+
+
+def require_document(store: Store, collection: str, key: str, version: int | None) -> None:
+    """Raises NotFoundError where the document, or a version of this number, was never stored."""
+    known = store.known(collection, [key]).get(key)
+    if known is None or not (known.version or known.erased):
+        raise NotFoundError(
+            f"document {key!r} is not in this collection; `chunkprep docs` lists what is"
+        )
+    if version is not None and not known.erased and not 1 <= version <= (known.version or 0):
+        raise NotFoundError(
+            f"document {key!r} has no version {version}; `chunkprep versions` lists what it has"
+        )
 
 
 def _reference(text: str) -> tuple[str, int | None]:

@@ -10,9 +10,21 @@ from chunkprep_flows.console import print_json, print_table, talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.options import command, json_option, option, stacked, store_options
+from chunkprep_flows.wording import counted
 
 COLUMNS = ("document", "outcome", "version", "chunks", "coverage", "note")
 NUMBERS = ("version", "chunks", "coverage")
+
+
+def known_encoding(ctx: click.Context, option: click.Parameter, name: str | None) -> str | None:
+    """The encoding's name. Refuses one that Python does not know, before anything starts."""
+    del ctx, option
+    if name is not None:
+        from chunkprep_ingest.readers import check_encoding
+
+        check_encoding(name)
+    return name
+
 
 source_options = stacked(
     option("--cap", type=int, metavar="N", help="Most tokens of a block (new collection: 512)."),
@@ -23,9 +35,10 @@ source_options = stacked(
     option("--exclude", multiple=True, metavar="GLOB", help="No files that match; repeatable."),
     option("--metadata", type=click.Path(exists=True, dir_okay=False),
            help="Rules for all sources, as in chunkprep.yaml."),
-    option("--fallback-encoding", metavar="NAME", help="For text files that are not UTF-8."),
-    option("--sync", is_flag=True, help="Also withdraw documents that are gone."),
-    option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw many at once."),
+    option("--fallback-encoding", metavar="NAME", callback=known_encoding,
+           help="For text files that are not UTF-8."),
+    option("--sync", is_flag=True, help="Also withdraw documents gone from the folders named."),
+    option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw past its guard."),
     option("--workers", type=click.IntRange(1, 256), default=1, metavar="N",
            help="Batches at a time."),
     option("--runner", type=click.Choice(["thread", "process", "dask"]), default="thread",
@@ -51,6 +64,15 @@ def ingest(
 
     What has not changed is left alone; a changed document gets a new version. Exit 1 when a
     document failed: the others are ingested, and `chunkprep failures` lists it until it is fixed.
+
+    A document's key is its path below the SOURCE folder that you name, or the name of a file that
+    you name itself. Two sources whose files have the same key clash: `ingest x` and then `ingest y`
+    make x/a.md and y/a.md versions of one document, and warn. Name the folder above both, or give
+    each a --collection.
+
+    --sync withdraws nothing, and exits 1, where a path could not be listed; and without
+    --allow-mass-withdraw where no document was found, or more than 10 documents that are more than
+    15 % of those from the folders named are gone.
     """
     settings = IngestSettings(sources=sources, **options)
     report = run(settings, direct=direct, verbose=ctx.obj["verbose"])
@@ -73,7 +95,7 @@ def show(report: IngestReport) -> None:
     told = [o for o in report.documents if o.outcome != "unchanged"]
     rows = [
         (o.document, o.outcome, o.version, o.chunks or None, o.coverage,
-         o.error["code"] if o.error else "; ".join(o.warnings))
+         "; ".join([*([o.error["code"]] if o.error else []), *o.warnings]))
         for o in told
     ]  # fmt: skip
     if rows:
@@ -81,13 +103,14 @@ def show(report: IngestReport) -> None:
     for outcome in told:
         if outcome.error is not None:
             error = outcome.error
-            talk(f"{outcome.document}: {error['code']}: {error['message']}; {error['remedy']}")
+            message = error["message"].removeprefix(f"{outcome.document}: ")
+            talk(f"{outcome.document}: {error['code']}: {message}; {error['remedy']}")
     for warning in report.warnings:
         talk(f"warning: {warning}")
     verb = "would write" if report.dry_run else "wrote"
     talk(
-        f"{report.headline}; {verb} {report.chunks_written} chunks, {report.tokens_written:,} "
-        f"tokens, in {report.seconds:.1f} s"
+        f"{report.headline}; {verb} {counted(report.chunks_written, 'chunk')}, "
+        f"{counted(report.tokens_written, 'token')}, in {report.seconds:.1f} s"
     )
     if report.stopped:
         talk("stopped before the end; run the same command again to continue")

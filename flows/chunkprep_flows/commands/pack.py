@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,10 +48,20 @@ def search(
     collection: str,
     as_json: bool,
 ) -> None:
-    """Find candidates by the database's own full-text search."""
+    """Find candidates by the database's own full-text search.
+
+    A score is a share of the best hit's, 0 to 1: it compares within one answer only.
+    """
+    from chunkprep_flows.search_scores import scaled
+    from chunkprep_store.search import query_words
+
+    if not query_words(query):
+        raise RequestError(f"the query {query!r} holds no word to look for", "query")
     with opened(store) as source:
         hits = source.search(collection, query, top=top, at=at(as_of), any_status=any_status)
-    found = ({**hit._asdict(), "heading_path": orjson.loads(hit.heading_path)} for hit in hits)
+    found = (
+        {**hit._asdict(), "heading_path": orjson.loads(hit.heading_path)} for hit in scaled(hits)
+    )
     print_records(found, SEARCH_COLUMNS, as_json=as_json, right=("score", "version"))
 
 
@@ -72,7 +83,7 @@ pack_options = stacked(
            help="Cosine to a chosen chunk at which a candidate is left out (with --mmr)."),
     choice("--dedupe", ("none", "exact", "near"), "exact", "Which copies are left out."),
     several("--pin", "CHUNK_OR_DOC", "Goes in first, whatever its score; repeatable, in order."),
-    choice("--floor", ("fit", "always", "off"), "fit", "What rank 1 is granted."),
+    choice("--floor", ("fit", "always", "off"), "fit", "What the best eligible candidate gets."),
     choice("--truncate", ("floor", "any", "never"), "floor", "Which blocks may be cut."),
     choice("--cut-at", BOUNDARY_KINDS, "code_block", "Weakest boundary at which a cut may fall."),
     option("--cut-any-kind", is_flag=True, help="Cut tables and code too."),
@@ -93,7 +104,7 @@ pack_options = stacked(
 @command(
     example="""\
 chunkprep search "refund window" --json |
-    chunkprep pack --budget 1600 --min-score 2 --candidates -"""
+    chunkprep pack --budget 1600 --min-score 0.2 --candidates -"""
 )
 @option("--budget", type=int, required=True, metavar="N", help="The slot, in tokens.")
 @option(
@@ -134,8 +145,8 @@ def pack(
         **options,
         log=not no_log,
         candidates=tuple(read_candidates(candidates)),
-        query_vector=orjson.loads(query_vector.read()) if query_vector else None,
-        pin_text=tuple(PinText(p.read_text(encoding="utf-8"), p.name) for p in pin_text),
+        query_vector=None if query_vector is None else read_vector(query_vector),
+        pin_text=tuple(PinText(p.read_text(encoding="utf-8-sig"), p.name) for p in pin_text),
     )
     with Packer.open(store) as packer:
         result = packer.pack(request)
@@ -147,23 +158,29 @@ def pack(
     show_decisions(result, names)
 
 
+def read_vector(file: Any) -> Any:
+    """A JSON list of numbers. Raises RequestError."""
+    data = file.read().removeprefix(codecs.BOM_UTF8)
+    return _parsed(data, "query_vector", "write a JSON list of numbers")
+
+
 def read_candidates(file: Any) -> list[Any]:
     """Candidates as JSON lines or as one JSON list. Raises RequestError naming the line."""
-    data = file.read()
+    data = file.read().removeprefix(codecs.BOM_UTF8)
     if data.lstrip()[:1] == b"[":
         return _parsed(data, "candidates")  # type: ignore[no-any-return]
     lines = enumerate(data.splitlines(), start=1)
     return [_parsed(line, f"candidates, line {n}") for n, line in lines if line.strip()]
 
 
-def _parsed(data: bytes, where: str) -> Any:
+LINES = 'write JSON lines such as {"chunk_id": "…", "score": 0.9}'
+
+
+def _parsed(data: bytes, where: str, remedy: str = LINES) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise RequestError(
-            f'{where}: {error}; write JSON lines such as {{"chunk_id": "…", "score": 0.9}}',
-            "candidates",
-        ) from error
+        raise RequestError(f"{where}: {error}; {remedy}", where.partition(",")[0]) from error
 
 
 def chunk_names(packer: Packer, result: PackResult) -> dict[str, str]:
@@ -191,7 +208,8 @@ def show_decisions(result: PackResult, names: Mapping[str, str], *, err: bool = 
     log = result.log
     click.echo(
         f"{log.used_tokens} of {log.slot} tokens ({log.fill:.0%}), {log.packed} of {log.offered} "
-        f"candidates, {log.skipped_for_size} skipped for size; rank 1: {log.rank1}",
+        f"candidates, {log.skipped_for_size} skipped for size; best "
+        f"eligible candidate: {log.rank1}",
         err=err,
     )
     for warning in result.warnings:

@@ -10,6 +10,7 @@ from chunkprep_flows.commands.ingest import show
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, json_option, option, store_options
+from chunkprep_flows.wording import counted as in_words
 
 
 @command(example="chunkprep recount --encoding cl100k_base")
@@ -55,4 +56,7 @@ def recount(
         return
     over = f", {counted.over_cap} of them over the cap there" if counted.over_cap else ""
     stopped = "; stopped, run it again to go on" if counted.stopped else ""
-    talk(f"priced {counted.chunks} chunks in {encoding}{over}, in {counted.seconds:.1f} s{stopped}")
+    talk(
+        f"priced {in_words(counted.chunks, 'chunk')} in {encoding}{over}, in "
+        f"{counted.seconds:.1f} s{stopped}"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,14 @@ from chunkprep_flows.commands.pack import ORDERS, STRATEGIES, choice
 from chunkprep_flows.console import print_json, print_records, print_table, talk
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, stacked, store_options
-from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.errors import NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import BOUNDARY_KINDS
 
 if TYPE_CHECKING:
     from chunkprep_flows.replaying import Outcome
     from chunkprep_packer import Comparison
+    from chunkprep_store import PackRecord
 
 PROOF_COLUMNS = ("request_id", "verdict", "detail")
 
@@ -82,7 +83,7 @@ def replay(
     """Re-run logged packs another way and compare, or prove them unchanged.
 
     With --labels, say too whether labelled answers are in the context. Exit 1 when a pack that
-    should be identical differs, or when there is nothing to replay.
+    should be identical differs or cannot be rebuilt, or when there is nothing to replay.
     """
     from chunkprep_flows.replaying import labels_in, outcomes
     from chunkprep_packer import Replayer
@@ -94,11 +95,23 @@ def replay(
         replayer = Replayer(source, collection, as_now=now() if as_now else None)
         start = None if since is None else moment(since)
         records = source.packs(collection, since=start, request_id=request_id)
+        if request_id is not None:
+            records = iter(one_logged(records, request_id))
         if verify:
             ctx.exit(show_proofs(replayer.verify(records), as_json=as_json))
         spans = () if labels is None else labels_in(labels)
         found = list(outcomes(replayer.replay(records, wanted), spans, small=small))
     ctx.exit(show_outcomes(found, as_json=as_json))
+
+
+def one_logged(records: Iterable[PackRecord], request_id: str) -> list[PackRecord]:
+    """The pack of this id. Raises NotFoundError where there is none."""
+    found = list(records)
+    if not found:
+        raise NotFoundError(
+            f"no pack {request_id!r} is logged in this collection; leave out --request to see all"
+        )
+    return found
 
 
 def typed(ctx: click.Context, *names: str) -> bool:
@@ -114,8 +127,10 @@ def show_proofs(proofs: Any, *, as_json: bool) -> int:
     found = [proof._asdict() for proof in proofs]
     print_records(found, PROOF_COLUMNS, as_json=as_json)
     same = sum(proof["verdict"] == "identical" for proof in found)
-    talk(f"{same} of {len(found)} packs rebuilt byte for byte")
-    return 0 if found and not any(proof["verdict"] == "differs" for proof in found) else 1
+    gone = sum(proof["verdict"] == "gone" for proof in found)
+    lost = f", {gone} cannot be rebuilt because chunks of theirs are gone" if gone else ""
+    talk(f"{same} of {len(found)} packs rebuilt byte for byte{lost}")
+    return 0 if found and same == len(found) else 1
 
 
 def show_outcomes(found: list[Outcome], *, as_json: bool) -> int:

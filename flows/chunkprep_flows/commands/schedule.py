@@ -10,6 +10,7 @@ from chunkprep_flows.audit_settings import AuditSettings, Level
 from chunkprep_flows.commands.ingest import source_options
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.named_sources import refuse_missing
 from chunkprep_flows.options import command, option, store_options
 
 
@@ -47,16 +48,21 @@ def schedule(
 
     The audit compares what is stored with the same sources.
     Runs against the Prefect API that is configured (PREFECT_API_URL), else against a private one
-    that ends with this command. The schedule stays active when this command stops: a run that is
+    that ends with this command. Each run that ends is a line on stderr.
+    The schedule stays active when this command stops: a run that is
     due then waits for the next start.
     """
     if (cron is None) == (every is None):
         raise click.UsageError("give either --cron or --every")
+    refuse_missing(sources)
     settings = IngestSettings(sources=sources, **options).absolute()
     audit = None if audit_cron is None else audit_of(settings, audit_fail_on)
-    from chunkprep_flows.prefect_session import prefect_session
+    from chunkprep_flows.prefect_session import prefect_session, prepare_environment
 
     verbose = ctx.obj["verbose"]
+    prepare_environment(verbose=verbose)
+    for name_of_option, expression in (("--cron", cron), ("--audit-cron", audit_cron)):
+        refuse_bad_cron(name_of_option, expression)
     with prefect_session(verbose=verbose, say=talk, schedules=True) as session:
         from chunkprep_flows.scheduling import serve_flows
 
@@ -65,6 +71,20 @@ def schedule(
         serve_flows(
             settings, name=name, cron=cron, interval=every, audit=audit, audit_cron=audit_cron
         )
+
+
+def refuse_bad_cron(name: str, expression: str | None) -> None:
+    """Raises click.UsageError for what is no cron expression."""
+    if expression is None:
+        return
+    from prefect.client.schemas.schedules import CronSchedule
+
+    try:
+        CronSchedule(cron=expression)
+    except ValueError:
+        raise click.UsageError(
+            f"{name} {expression!r} is no cron expression; write five fields such as '0 3 * * *'"
+        ) from None
 
 
 def audit_of(settings: IngestSettings, fail_on: Level) -> AuditSettings:

@@ -26,7 +26,20 @@ class ReadOptions:
     keep_boilerplate: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse sizes that would let nothing through."""
+        """Refuse sizes that would let nothing through, and an unknown encoding."""
+        if self.fallback_encoding is not None:
+            check_encoding(self.fallback_encoding)
         for name in ("max_bytes", "max_expanded_bytes", "max_members"):
             if getattr(self, name) < 1:
                 raise ChunkprepError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+
+def check_encoding(name: str) -> None:
+    """Raises ChunkprepError where Python knows no text encoding of this name."""
+    try:
+        b"a".decode(name, "replace")
+    except (LookupError, ValueError):
+        raise ChunkprepError(
+            f"the --fallback-encoding {name!r} is unknown; declare one that Python knows, for "
+            f"example cp1252"
+        ) from None

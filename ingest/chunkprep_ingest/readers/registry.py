@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import ParsedDocument
+from chunkprep_ingest.readers.fallback import marked
 from chunkprep_ingest.readers.options import ReadOptions
 
 Read = Callable[[bytes, str, ReadOptions], ParsedDocument]
@@ -98,4 +99,5 @@ def read(data: bytes, name: str, options: ReadOptions | None = None) -> ParsedDo
     if not data:
         raise ReadError("empty", f"{name} holds 0 bytes")
     function = cast(Read, getattr(_module(reader), _READERS[reader].function))
-    return function(data, name, options)
+    document = function(data, name, options)
+    return marked(document, data, reader, options, lambda other: function(data, name, other))

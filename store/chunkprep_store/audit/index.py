@@ -35,12 +35,12 @@ def index_stale(
         for chunk_id in some:
             row = known.get(chunk_id)
             if row is None:
-                text = "in the index, but not in this collection"
+                text = f"{chunk_id} is in the index, but not in this collection"
                 yield finding("index_stale", "error", text, chunk_id=chunk_id)
                 continue
             reason = out_of_force_reason(row.status, row.effective_from, row.effective_to, now)
             if reason not in (None, "not_yet_valid"):
-                text = f"in the index, but {reason}"
+                text = f"{chunk_id} is in the index, but {reason}"
                 yield finding("index_stale", "error", text, row.document, row.version, row.chunk_id)
 
 
@@ -55,5 +55,5 @@ def index_missing(
     )
     for row in rows(connection, query):
         if row.chunk_id not in ids:
-            text = "in force, but not in the index"
+            text = f"{row.chunk_id} is in force, but not in the index"
             yield finding("index_missing", "warning", text, row.document, row.version, row.chunk_id)

@@ -1,0 +1,16 @@
+"""Source paths that a command was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunkprep_ingest.errors import RequestError
+
+
+def refuse_missing(sources: Sequence[str]) -> None:
+    """Raises RequestError that names the first path of `sources` that does not exist."""
+    from chunkprep_ingest.sources import missing
+
+    gone = missing(sources)
+    if gone:
+        raise RequestError(f"there is no file or folder {gone[0]!r}; check the path", "sources")

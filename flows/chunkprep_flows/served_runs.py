@@ -1,0 +1,67 @@
+"""What a scheduled run says when it ends: one line on stderr, which `schedule` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prefect import get_client
+from prefect.client.schemas.filters import (
+    DeploymentFilter,
+    DeploymentFilterId,
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import StateType
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.runtime import deployment
+
+from chunkprep_flows.console import talk
+
+
+class Told:
+    """Takes what a run has to say."""
+
+    headline = ""
+
+    def say(self, headline: str) -> None:
+        """The run's result in words."""
+        self.headline = headline
+
+
+@contextmanager
+def told_when_served(flow: str) -> Iterator[Told]:
+    """Tell how a run of `flow` ended and when the next one is, where a schedule started it."""
+    told = Told()
+    if deployment.id is None:
+        yield told
+        return
+    try:
+        yield told
+    except BaseException as error:
+        if not told.headline:
+            told.say(f"failed: {type(error).__name__}: {' '.join(str(error).split())}")
+        raise
+    finally:
+        talk(f"{flow}/{deployment.name}: {told.headline}; {next_run(str(deployment.id))}")
+
+
+def next_run(deployment_id: str) -> str:
+    """When the deployment's next run is due, in words."""
+    scheduled = FlowRunFilterStateType(any_=[StateType.SCHEDULED])
+    try:
+        with get_client(sync_client=True) as client:
+            runs = client.read_flow_runs(
+                deployment_filter=DeploymentFilter(
+                    id=DeploymentFilterId.model_validate({"any_": [deployment_id]})
+                ),
+                flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=scheduled)),
+                sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+                limit=1,
+            )
+    except Exception as error:  # a line less told is no reason to fail a run
+        return f"the next run is not known ({type(error).__name__})"
+    if not runs or runs[0].expected_start_time is None:
+        return "no next run is scheduled"
+    return f"next run {runs[0].expected_start_time:%Y-%m-%d %H:%M:%S %Z}"
