@@ -77,7 +77,9 @@ class Packer:
         packed = self.pack_core(request)
         name = request_id or uuid4().hex
         notices = warnings(packed.plan)
-        if self._log is not None and request.log:
+        if self._log is not None and request.log and self.store.read_only:
+            notices.append("log_dropped: the store is read-only, so this pack is not in its log")
+        elif self._log is not None and request.log:
             notices += self._write(packed, request, name, tuple(notices))
         return to_result(packed, name, notices)
 

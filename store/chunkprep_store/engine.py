@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -20,6 +19,7 @@ from sqlalchemy.exc import (
 )
 
 from chunkprep_ingest.errors import ConflictError, RejectedError, StoreError, UnavailableError
+from chunkprep_store.sqlite_file import SqliteFile, sqlite_file
 
 T = TypeVar("T")
 
@@ -58,15 +58,19 @@ def parse_url(url: str) -> sa.URL:
 class Database:
     """One database: an engine for transactions, and one for single statements without any.
 
-    `fresh` tells that the SQLite file does not exist yet.
+    `fresh` tells that the SQLite file does not exist yet, `read_only` that it cannot be written.
     """
 
     def __init__(self, url: str) -> None:
         self.url = parse_url(url)
         self.dialect = self.url.get_backend_name()
-        self.fresh = self.dialect == "sqlite" and not _has_content(self.url)
-        make = _sqlite_engines if self.dialect == "sqlite" else _postgres_engines
-        self.engine, self._single = make(self.url)
+        self.file = sqlite_file(self.url) if self.dialect == "sqlite" else None
+        self.fresh = self.file is not None and self.file.fresh
+        self.read_only = self.file is not None and self.file.read_only
+        if self.file is not None:
+            self.engine, self._single = _sqlite_engines(self.url, self.file)
+        else:
+            self.engine, self._single = _postgres_engines(self.url)
 
     def close(self) -> None:
         """Close every pooled connection."""
@@ -75,7 +79,12 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
-        """A transaction that may write; on SQLite it holds the write lock from the start."""
+        """A transaction that may write; on SQLite it holds the write lock from the start.
+
+        Raises StoreError where the store is read-only.
+        """
+        if self.read_only:
+            raise StoreError(f"{self.url.database} is read-only; nothing was changed")
         with _translated(), self.engine.connect() as connection:
             connection = connection.execution_options(chunkprep_begin="BEGIN IMMEDIATE")
             with connection.begin():
@@ -154,11 +163,6 @@ class _DroppedError(Exception):
     """The server closed the connection."""
 
 
-def _has_content(url: sa.URL) -> bool:
-    path = Path(url.database or "")
-    return path.exists() and path.stat().st_size > 0
-
-
 @contextmanager
 def _refusals() -> Iterator[None]:
     """Whatever else a database says, as StoreError."""
@@ -209,17 +213,24 @@ def _lost_race(error: DBAPIError) -> bool:
     return keys and "chunks" not in (constraint or "chunks")
 
 
-def _sqlite_engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:
-    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-    event.listen(engine, "connect", _prepare_sqlite)
+def _sqlite_engines(url: sa.URL, file: SqliteFile) -> tuple[sa.Engine, sa.Engine]:
+    target = file.reading_url() if file.read_only else url
+    engine = sa.create_engine(target, connect_args={"timeout": BUSY_SECONDS})
+    pragmas = _READING_PRAGMAS if file.read_only else _PRAGMAS
+
+    def prepare(connection: Any, record: object) -> None:
+        del record
+        _prepare_sqlite(connection, pragmas)
+
+    event.listen(engine, "connect", prepare)
     event.listen(engine, "begin", _begin_sqlite)
     return engine, engine
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _prepare_sqlite(connection: Any, pragmas: Sequence[str]) -> None:
     connection.isolation_level = None  # no hidden BEGIN: ours are explicit
     try:
-        for pragma in _PRAGMAS:
+        for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").fetchall()
     except BaseException:
         connection.close()
@@ -235,6 +246,8 @@ _PRAGMAS = (
     "foreign_keys = ON",
     "cache_size = -8192",  # KiB; no mmap, so that memory does not grow with the store
 )
+
+_READING_PRAGMAS = tuple(p for p in _PRAGMAS if p.split()[0] in ("busy_timeout", "cache_size"))
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

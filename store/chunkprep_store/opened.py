@@ -40,7 +40,8 @@ class Opened:
 
     @classmethod
     def open(cls, url: str, *, create: bool | None = None) -> Self:
-        """Open `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`.
+        """Open `sqlite:///FILE` (with `?mode=ro`: to read only) or
+        `postgresql://USER@HOST/DATABASE`.
 
         An absent SQLite file is created at the current schema (not with `create=False`); with
         `create=True` any empty database is. Raises SchemaError for another schema.
@@ -69,6 +70,11 @@ class Opened:
     def dialect(self) -> str:
         """Which database it is: "sqlite" or "postgresql"."""
         return self.database.dialect
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store can be read but not written."""
+        return self.database.read_only
 
     def close(self) -> None:
         """Close all connections."""

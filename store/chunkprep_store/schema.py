@@ -40,6 +40,7 @@ def require_current(database: Database) -> None:
     found = state(database)
     if found.ok:
         return
+    _refuse_foreign(database)
     where = database.url.render_as_string(hide_password=True)
     if found.current is not None and found.current > HEAD:
         raise SchemaError(
@@ -50,6 +51,19 @@ def require_current(database: Database) -> None:
         f"{where} has schema {found.current or 'none'}, this program needs {HEAD}; run "
         f"`chunkprep db upgrade`"
     )
+
+
+def _refuse_foreign(database: Database) -> None:
+    """A SQLite file of another program is left alone; a PostgreSQL database may be shared."""
+    if database.dialect != "sqlite" or database.fresh:
+        return
+    with database.snapshot() as connection:
+        there = set(sa.inspect(connection).get_table_names())
+    if there and not {"alembic_version", "collections"} & there:
+        raise StoreError(
+            f"{database.url.database} is no chunkprep store: it holds tables of another program; "
+            f"check --store"
+        )
 
 
 def migrations_folder() -> Path:
@@ -63,6 +77,7 @@ def migrations_folder() -> Path:
 
 def upgrade(database: Database) -> None:
     """Bring the schema to HEAD in one transaction; a second process waits and finds it done."""
+    _refuse_foreign(database)
     from alembic import command
     from alembic.config import Config
 

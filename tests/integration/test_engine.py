@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
 import psycopg
 import pytest
 
 from chunkprep_ingest.errors import StoreError, UnavailableError
+from chunkprep_ingest.model import PreparedVersion
+from chunkprep_ingest.template import TEMPLATES
+from chunkprep_packer import Candidate, Packer, PackRequest
 from chunkprep_store import Store
+
+Prepare = Callable[..., PreparedVersion]
 
 
 def test_a_server_that_does_not_answer_is_unavailable() -> None:
@@ -15,8 +25,71 @@ def test_a_server_that_does_not_answer_is_unavailable() -> None:
 
 
 def test_a_folder_that_does_not_exist_is_named() -> None:
-    with pytest.raises(StoreError, match="unable to open"):
+    with pytest.raises(StoreError, match="/nonexistent/folder does not exist"):
         Store.open("sqlite:////nonexistent/folder/store.db")
+
+
+def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    for url in (f"sqlite:///{tmp_path}", f"sqlite:///{tmp_path}/"):
+        with pytest.raises(StoreError, match="is a folder"):
+            Store.open(url)
+
+
+@pytest.mark.parametrize("create", [None, True, False])
+def test_a_file_of_another_program_is_refused_and_left_alone(
+    tmp_path: Path, create: bool | None
+) -> None:
+    file = tmp_path / "other.db"
+    other = sqlite3.connect(file)
+    other.execute("CREATE TABLE songs (name TEXT)")
+    other.close()
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match="no chunkprep store"):
+        Store.open(f"sqlite:///{file}", create=create)
+    assert len(file.read_bytes()) == len(before)
+    (tmp_path / "text.db").write_text("no database at all, but long enough to be looked at " * 9)
+    with pytest.raises(StoreError, match="not a database"):
+        Store.open(f"sqlite:///{tmp_path / 'text.db'}")
+
+
+def test_a_store_opened_to_read_only_is_read_and_not_changed(
+    tmp_path: Path, prepare: Prepare
+) -> None:
+    file = tmp_path / "store.db"
+    with Store.open(f"sqlite:///{file}") as store:
+        store.put_profile("profile-1", "words", TEMPLATES["markdown"].to_json(), 0)
+        store.write_version("c", prepare("a.md", "# A\n\nApples are red."), now=100)
+    before = file.read_bytes()
+    with Store.open(f"sqlite:///{file}?mode=ro") as store:
+        assert store.read_only
+        assert [d.document for d in store.documents("c")] == ["a.md"]
+        hits = store.search("c", "apples", top=5, at=200)
+        assert list(store.audit("c", now=200)) == []
+        with pytest.raises(StoreError, match="read-only"):
+            store.withdraw("c", "a.md", now=300)
+        request = PackRequest(
+            collection="c", budget=50, candidates=[Candidate(h.chunk_id, h.score) for h in hits]
+        )
+        with Packer(store) as packer:
+            packed = packer.pack(request)
+            silent = packer.pack(request.model_copy(update={"log": False}))
+        assert packed.used_tokens > 0
+        assert [w.split(":")[0] for w in packed.warnings] == ["log_dropped"]
+        assert silent.warnings == []
+    assert file.read_bytes() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_read_only_file_in_a_read_only_folder_is_read(tmp_path: Path) -> None:
+    Store.open(f"sqlite:///{tmp_path / 'store.db'}").close()
+    (tmp_path / "store.db").chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        with Store.open(f"sqlite:///{tmp_path / 'store.db'}") as store:
+            assert store.read_only
+            assert store.collections() == []
+    finally:
+        tmp_path.chmod(0o755)
 
 
 @pytest.mark.postgres

@@ -67,7 +67,7 @@ def test_a_file_that_is_another_database_is_refused(tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE mine (id INTEGER)")
     engine.dispose()
-    with pytest.raises(SchemaError, match="chunkprep db upgrade"):
+    with pytest.raises(StoreError, match="no chunkprep store"):
         Store.open(url)
 
 
