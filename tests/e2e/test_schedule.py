@@ -45,7 +45,7 @@ def check_schedule(api: str, cli: Cli) -> None:
             time.sleep(0.5)
         audit = audit_run(api, deadline)
         serving.send_signal(signal.SIGINT)
-        _, talk = serving.communicate(timeout=60)
+        _, talk = serving.communicate(timeout=180)
     assert {d["document"] for d in cli.lines("docs")} == {"a.md", "b.md"}
     assert "ingest-documents/test and audit-versions/test" in talk
     assert audit == "Completed"

@@ -40,8 +40,9 @@ class Expected:
 
 def why_not(row: ChunkRow, options: dict[str, Any], at: int) -> str | None:
     """The reason that keeps a row out whatever its size."""
-    if row.status == "draft":
-        return "draft"
+    begun = row.effective_from is None or row.effective_from <= at
+    if row.status == "draft" and (row.effective_to is None or at >= row.effective_to or not begun):
+        return "draft"  # one with an end was in force until it was made a draft
     if row.effective_from is not None and row.effective_from > at:
         return "not_yet_valid"
     if row.effective_to is not None and row.effective_to <= at:
