@@ -18,6 +18,11 @@ pytestmark = pytest.mark.prefect
 WAIT_SECONDS = 150
 
 
+def _heed_interrupts() -> None:
+    """A shell that runs the suite in the background lets it, and what it starts, ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_a_schedule_ingests_a_file_added_meanwhile_and_is_not_paused_by_stopping(
     cli: Cli, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -37,7 +42,12 @@ def check_schedule(api: str, cli: Cli) -> None:
     command += ["--audit-cron", "* * * * *"]
     env = {**os.environ, "PREFECT_API_URL": api}
     with subprocess.Popen(
-        [*command, "--name", "test"], cwd=cli.folder, env=env, stderr=subprocess.PIPE, text=True
+        [*command, "--name", "test"],
+        cwd=cli.folder,
+        env=env,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_heed_interrupts,
     ) as serving:
         deadline = time.monotonic() + WAIT_SECONDS
         while len(cli.lines("docs")) < 2 and time.monotonic() < deadline:
@@ -45,7 +55,7 @@ def check_schedule(api: str, cli: Cli) -> None:
             time.sleep(0.5)
         audit = audit_run(api, deadline)
         serving.send_signal(signal.SIGINT)
-        _, talk = serving.communicate(timeout=180)
+        _, talk = serving.communicate(timeout=90)
     assert {d["document"] for d in cli.lines("docs")} == {"a.md", "b.md"}
     assert "ingest-documents/test and audit-versions/test" in talk
     assert audit == "Completed"
