@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-full fuzz samples clean
+.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench-full fuzz samples clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -42,6 +42,9 @@ eval-split: $(PEERS) ## measure how well splitters keep answers whole
 
 bench-pack: $(READY) ## time packing beside the bare driver's lookup, on both databases
 	$(BIN)/python benchmarks/bench_pack.py
+
+bench-ingest: $(READY) ## time whole ingests beside the reader and a bare pass
+	$(BIN)/python benchmarks/bench_ingest.py
 
 bench-full: $(READY) ## the same with 1,000,000 rows; takes a while
 	$(BIN)/python benchmarks/bench_pack.py --rows 10000 200000 1000000
