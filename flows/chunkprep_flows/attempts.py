@@ -9,19 +9,17 @@ from chunkprep_ingest.ids import fingerprint
 from chunkprep_ingest.model import Fingerprints
 
 if TYPE_CHECKING:
-    from chunkprep_ingest.readers import ReadOptions
+    from chunkprep_flows.reading import Reading
 
 _CONDITIONS = "+"
 
 
-def attempt_key(
-    data_hash: str, fingerprints: Fingerprints, beside: str, options: ReadOptions
-) -> str:
+def attempt_key(data_hash: str, fingerprints: Fingerprints, beside: str, reading: Reading) -> str:
     """What the outcome of reading a file depends on: its bytes, reader, policy and profile, the
-    metadata beside it (`beside`, a digest) and the read options. The hash of the bytes leads.
+    metadata beside it (`beside`, a digest) and how it is read. The hash of the bytes leads.
     """
     made = (fingerprints.reader, fingerprints.policy, fingerprints.profile)
-    rest = fingerprint(*made, beside, *map(str, astuple(options)))
+    rest = fingerprint(*made, beside, *map(str, astuple(reading)))
     return data_hash + _CONDITIONS + rest
 
 

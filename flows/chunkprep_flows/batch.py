@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chunkprep_flows.attempts import attempt_key
-from chunkprep_flows.gathering import fingerprints_for, read_bytes, read_options
+from chunkprep_flows.gathering import fingerprints_for, read_bytes
 from chunkprep_flows.ingest_report import DocumentOutcome, failed
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Work
-from chunkprep_flows.reading import READERS
+from chunkprep_flows.reading import READERS, Reading
 from chunkprep_flows.recipe import Recipe
 from chunkprep_flows.source_metadata import SourceMetadata, likely_slips
 from chunkprep_ingest.errors import NotFoundError, ReadError, RejectedError
@@ -32,7 +32,7 @@ class BatchOrder:
     collection: str
     run_id: str
     recipe: Recipe
-    fallback_encoding: str | None
+    reading: Reading
     metadata: str | None
     dry_run: bool
 
@@ -62,10 +62,9 @@ class Bench:
         self.store = store
         self.profile = order.recipe.profile()
         self.counter = order.recipe.counter()
-        self.metadata = SourceMetadata(order.metadata, order.fallback_encoding)
-        self.options = read_options(order.fallback_encoding)
+        self.metadata = SourceMetadata(order.metadata, order.reading.options.fallback_encoding)
         self.fingerprints = fingerprints_for(
-            order.recipe.policy.fingerprint, self.profile.fingerprint
+            order.recipe.policy.fingerprint, self.profile.fingerprint, order.reading.options
         )
 
     def ingest(self, work: Work) -> DocumentOutcome:
@@ -88,8 +87,9 @@ class Bench:
 
     def prepare(self, work: Work, data: bytes, data_hash: str) -> PreparedVersion:
         """Everything that the store writes. Raises ReadError."""
-        with READERS.borrow() as reader:
-            parsed = reader.read(data, work.document, self.options)
+        reading = self.order.reading
+        with READERS.borrow(reading.limits) as reader:
+            parsed = reader.read(data, work.document, reading.options)
         return prepare_version(
             parsed,
             document=work.document,
@@ -136,7 +136,7 @@ class Bench:
     def attempt(self, work: Work, data_hash: str) -> str:
         """The key of this attempt: the same one is made a few times only."""
         fingerprints = self.fingerprints(work.document)
-        return attempt_key(data_hash, fingerprints, self.metadata.digest(work), self.options)
+        return attempt_key(data_hash, fingerprints, self.metadata.digest(work), self.order.reading)
 
 
 def kept_out(prepared: PreparedVersion, done: WriteOutcome) -> tuple[str, ...]:

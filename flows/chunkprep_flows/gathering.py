@@ -9,6 +9,7 @@ from itertools import islice
 from chunkprep_flows.attempts import attempt_key
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.plan import Judged, Refused, Seen, Work, next_step
+from chunkprep_flows.reading import reading_of
 from chunkprep_flows.source_metadata import SourceMetadata
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.ids import bytes_hash
@@ -37,7 +38,7 @@ def judge(
     Memory holds one file's bytes at a time.
     """
     metadata = SourceMetadata(settings.metadata, settings.fallback_encoding)
-    options = read_options(settings.fallback_encoding)
+    reading = reading_of(settings)
     remaining = iter(files)
     while part := list(islice(remaining, ASK)):
         known = store.known(settings.collection, [file.key for file in part])
@@ -51,7 +52,7 @@ def judge(
             there = known.get(file.key)
             if there is not None and there.failed_hash is not None:
                 beside = metadata.digest(seen.work)
-                key = attempt_key(seen.bytes_hash, seen.fingerprints, beside, options)
+                key = attempt_key(seen.bytes_hash, seen.fingerprints, beside, reading)
                 seen = replace(seen, attempt=key)
             yield Judged(seen.work, next_step(seen, there, retry=settings.retry), there)
 
@@ -75,11 +76,6 @@ def look(
     )
 
 
-def read_options(fallback_encoding: str | None) -> ReadOptions:
-    """How a run's documents are read. Raises ChunkprepError for an unknown encoding."""
-    return ReadOptions(fallback_encoding=fallback_encoding)
-
-
 def read_bytes(path: str) -> bytes:
     """The file's bytes. Raises ReadError (unreadable)."""
     try:
@@ -89,10 +85,12 @@ def read_bytes(path: str) -> bytes:
         raise ReadError("unreadable", f"{path}: {error.strerror or error}") from error
 
 
-def fingerprints_for(policy: str, profile: str) -> Callable[[str], Fingerprints]:
+def fingerprints_for(
+    policy: str, profile: str, options: ReadOptions
+) -> Callable[[str], Fingerprints]:
     """The fingerprints of a document by its key. The function raises ReadError."""
 
     def of(key: str) -> Fingerprints:
-        return Fingerprints(reader_fingerprint(key), policy, profile)
+        return Fingerprints(reader_fingerprint(key, options), policy, profile)
 
     return of

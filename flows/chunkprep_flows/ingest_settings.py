@@ -13,7 +13,7 @@ Runner = Literal["thread", "process", "dask"]
 
 
 class IngestSettings(BaseModel):
-    """Frozen; sizes of batches are in documents and bytes.
+    """Frozen; sizes of batches are in documents and bytes, `read_memory` in MiB for each file.
 
     `cap`, `encoding` and `template` are None for what the collection was made with (512,
     o200k_base and markdown for a new one). `template` is a name or a JSON file.
@@ -32,6 +32,9 @@ class IngestSettings(BaseModel):
     metadata: str | None = None
     """A rules file that applies to every source, like a folder's chunkprep.yaml."""
     fallback_encoding: str | None = None
+    drop_boilerplate: bool = False
+    read_seconds: Annotated[float, Field(gt=0)] = 120.0
+    read_memory: Annotated[int, Field(ge=1)] = 1536
     sync: bool = False
     allow_mass_withdraw: bool = False
     retry: bool = False

@@ -22,7 +22,7 @@ from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batches, same_key_other_place
-from chunkprep_flows.reading import READERS
+from chunkprep_flows.reading import READERS, reading_of
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
 from chunkprep_flows.sync import forget_gone_failures, withdraw_gone
 from chunkprep_ingest.errors import ReadError
@@ -134,7 +134,9 @@ def _store_for(settings: IngestSettings) -> Iterator[tuple[IngestSettings, Store
 
 def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
     """Tell what has to be read from what stands."""
-    fingerprints = fingerprints_for(run.recipe.policy.fingerprint, run.profile)
+    fingerprints = fingerprints_for(
+        run.recipe.policy.fingerprint, run.profile, reading_of(run.settings).options
+    )
     work: list[Work] = []
     moved: list[Judged] = []
     recorded = _recorded_failures(run)
@@ -163,7 +165,7 @@ def apply(
         collection=settings.collection,
         run_id=run.run_id,
         recipe=run.recipe,
-        fallback_encoding=settings.fallback_encoding,
+        reading=reading_of(settings),
         metadata=settings.metadata,
         dry_run=settings.dry_run,
     )

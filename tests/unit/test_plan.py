@@ -16,8 +16,10 @@ from chunkprep_flows.plan import (
     next_step,
     withdrawals,
 )
+from chunkprep_flows.reading import Reading
 from chunkprep_ingest.model import Fingerprints
 from chunkprep_ingest.readers import ReadOptions
+from chunkprep_ingest.reading_process import ReadLimits
 from chunkprep_store import KnownDocument
 
 PRINTS = Fingerprints("reader", "policy", "profile")
@@ -74,15 +76,16 @@ def test_what_could_not_be_opened_is_read_as_soon_as_it_can() -> None:
 
 
 def test_an_attempt_is_the_same_only_while_all_that_it_depends_on_is() -> None:
-    first = attempt_key("hash", PRINTS, "beside", ReadOptions())
+    first = attempt_key("hash", PRINTS, "beside", Reading())
     others = [
-        attempt_key("other", PRINTS, "beside", ReadOptions()),
-        attempt_key("hash", Fingerprints("reader", "other", "profile"), "beside", ReadOptions()),
-        attempt_key("hash", PRINTS, "other", ReadOptions()),
-        attempt_key("hash", PRINTS, "beside", ReadOptions(fallback_encoding="cp1252")),
-        attempt_key("hash", PRINTS, "beside", ReadOptions(max_bytes=1)),
+        attempt_key("other", PRINTS, "beside", Reading()),
+        attempt_key("hash", Fingerprints("reader", "other", "profile"), "beside", Reading()),
+        attempt_key("hash", PRINTS, "other", Reading()),
+        attempt_key("hash", PRINTS, "beside", Reading(ReadOptions(fallback_encoding="cp1252"))),
+        attempt_key("hash", PRINTS, "beside", Reading(ReadOptions(max_bytes=1))),
+        attempt_key("hash", PRINTS, "beside", Reading(limits=ReadLimits(seconds=1))),
     ]
-    assert first == attempt_key("hash", PRINTS, "beside", ReadOptions())
+    assert first == attempt_key("hash", PRINTS, "beside", Reading())
     assert first not in others
     assert tried_bytes(first) == "hash"
 

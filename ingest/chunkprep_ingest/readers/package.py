@@ -85,7 +85,14 @@ def parse_xml(data: bytes, name: str) -> etree._Element:
     try:
         return etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
+        if wants_memory(error):
+            raise MemoryError from error
         raise ReadError("corrupt", f"{name} holds damaged XML: {error}") from error
+
+
+def wants_memory(error: Exception) -> bool:
+    """Whether lxml gave up on an XML text for want of memory."""
+    return isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY
 
 
 def _check(archive: zipfile.ZipFile, name: str, options: ReadOptions) -> None:

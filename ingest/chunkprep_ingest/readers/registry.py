@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -37,6 +38,9 @@ _READERS: dict[str, Reader] = {
     "text": Reader("plaintext", "read_text", (".txt", ".text", ".log")),
 }
 
+_WITH_BOILERPLATE = frozenset({"html", "docx", "pdf", "eml"})
+_WITHOUT_BOILERPLATE = "+without-boilerplate"
+
 _OLD_OFFICE = {".doc": ".docx", ".dot": ".docx", ".ppt": ".pptx", ".pps": ".pptx", ".xls": ".xlsx"}
 
 SUPPORTED: Mapping[str, str] = MappingProxyType(
@@ -67,6 +71,12 @@ def reader_name(name: str) -> str:
     return SUPPORTED[suffix]
 
 
+def _shortening(reader: str, options: ReadOptions) -> str:
+    """What the fingerprint of a reader gets where it leaves boilerplate out."""
+    leaves_out = not options.keep_boilerplate and reader in _WITH_BOILERPLATE
+    return _WITHOUT_BOILERPLATE if leaves_out else ""
+
+
 @cache
 def _module(reader: str) -> object:
     return import_module(f"chunkprep_ingest.readers.{_READERS[reader].module}")
@@ -77,12 +87,13 @@ def _fingerprint(reader: str) -> str:
     return cast("Callable[[], str]", getattr(_module(reader), "fingerprint"))()  # noqa: B009
 
 
-def reader_fingerprint(name: str) -> str:
+def reader_fingerprint(name: str, options: ReadOptions | None = None) -> str:
     """The fingerprint that reading a file of this name gives, without reading it.
 
     Raises ReadError (unsupported_type).
     """
-    return _fingerprint(reader_name(name))
+    reader = reader_name(name)
+    return _fingerprint(reader) + _shortening(reader, options or ReadOptions())
 
 
 def read(data: bytes, name: str, options: ReadOptions | None = None) -> ParsedDocument:
@@ -100,4 +111,5 @@ def read(data: bytes, name: str, options: ReadOptions | None = None) -> ParsedDo
         raise ReadError("empty", f"{name} holds 0 bytes")
     function = cast(Read, getattr(_module(reader), _READERS[reader].function))
     document = function(data, name, options)
+    document = replace(document, reader=document.reader + _shortening(reader, options))
     return marked(document, data, reader, options, lambda other: function(data, name, other))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.readers.html import find_blocks
 from chunkprep_ingest.readers.options import ReadOptions
+from chunkprep_ingest.readers.package import wants_memory
 from chunkprep_ingest.readers.writing import Found
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def partition(kind: str, data: bytes, name: str, **settings: Any) -> list[Elemen
     except (MemoryError, RecursionError):
         raise
     except Exception as error:
+        if wants_memory(error):
+            raise MemoryError from error
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise ReadError("corrupt", f"{name} cannot be read: {reason}") from error
     return list(found)
