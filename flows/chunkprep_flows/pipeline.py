@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -191,7 +191,7 @@ def finish(
         spared=spared,
     )
     if not run.settings.dry_run:
-        summary = asdict(report)
+        summary = asdict(replace(report, documents=()))
         del summary["documents"]
         run.store.finish_run(run.run_id, now=now(), summary=summary)
     return report

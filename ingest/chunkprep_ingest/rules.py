@@ -46,6 +46,7 @@ class RuleBook:
     root: Path
     extra: Path | None = None
     _read: dict[Path, tuple[Rule, ...]] = field(default_factory=dict)
+    _above: dict[Path, tuple[tuple[Path, Path], ...]] = field(default_factory=dict)
 
     def beside(self, path: Path) -> dict[str, object]:
         """The raw values that folder rules and the sidecar give the file at `path`.
@@ -53,15 +54,15 @@ class RuleBook:
         Raises MetadataError (bad_metadata) naming the file that is wrong.
         """
         values: dict[str, object] = {}
-        for folder in self._folders(path):
-            values |= self._matching(folder / RULES_FILE, folder, path)
+        for folder, file in self._rules_above(path):
+            values |= self._matching(file, folder, path)
         if self.extra is not None:
             values |= self._matching(self.extra, self.root, path)
         return values | _sidecar(path)
 
     def digest(self, path: Path) -> str:
         """Moves with every byte of the files that may give the file at `path` its metadata."""
-        files = [folder / RULES_FILE for folder in self._folders(path)]
+        files = [file for _, file in self._rules_above(path)]
         files += [] if self.extra is None else [self.extra]
         files.append(path.with_name(path.name + SIDECAR_SUFFIX))
         return digest(*map(_raw, files))
@@ -73,17 +74,24 @@ class RuleBook:
         """
         return parse_metadata(self.beside(path) | dict(front_matter), path.name)
 
-    def _folders(self, path: Path) -> list[Path]:
-        """From the source folder down to the file's own."""
-        folders = [folder for folder in path.parents if folder.is_relative_to(self.root)]
-        return folders[::-1]
+    def _rules_above(self, path: Path) -> tuple[tuple[Path, Path], ...]:
+        """The folders from the source folder down to the file's own, each with its rules file."""
+        found = self._above.get(path.parent)
+        if found is None:
+            folders = [folder for folder in path.parents if folder.is_relative_to(self.root)]
+            found = tuple((folder, folder / RULES_FILE) for folder in folders[::-1])
+            self._above[path.parent] = found
+        return found
 
     def _matching(self, file: Path, folder: Path, path: Path) -> dict[str, object]:
         if file not in self._read:
             self._read[file] = _rules(file, required=file == self.extra)
-        relative = path.relative_to(folder).as_posix()
+        rules = self._read[file]
         values: dict[str, object] = {}
-        for rule in self._read[file]:
+        if not rules:
+            return values
+        relative = path.relative_to(folder).as_posix()
+        for rule in rules:
             if rule.match.match_file(relative):
                 values |= rule.values
         return values
