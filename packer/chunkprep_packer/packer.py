@@ -98,6 +98,11 @@ class Packer:
         )
         return Packed(plan, text, encoding, at, exact)
 
+    @property
+    def log_losses(self) -> int:
+        """Pack log records lost since the packer was opened."""
+        return 0 if self._log is None else self._log.losses
+
     def flush(self) -> None:
         """Wait until every pack so far is in the log."""
         if self._log is not None:
