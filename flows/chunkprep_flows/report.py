@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chunkprep_flows.auditing import findings
-from chunkprep_flows.block_sizes import BlockSizes, block_sizes
 from chunkprep_flows.records import failure_record
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
 from chunkprep_packer import LogFigures, log_figures
+from chunkprep_packer.block_sizes import BlockSizes, block_sizes
 from chunkprep_store import DocumentCounts, Failure, Finding, LargeBlock, Store
 
 STALE = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chunkprep_flows.block_sizes import BlockSizes
 from chunkprep_flows.report import Report
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_packer import LogFigures, Signature
+from chunkprep_packer.block_sizes import BlockSizes
 
 Cell = str | int | float | None
 

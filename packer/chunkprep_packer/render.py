@@ -24,9 +24,22 @@ def render(
 
     `stored_only` leaves out pinned texts, which are not in the store (their numbers stay).
     """
+    parts = block_texts(blocks, templates, ordinals=ordinals, stored_only=stored_only)
+    return "".join([*parts, PARTIAL_NOTE] if note else parts)
+
+
+def block_texts(
+    blocks: Iterable[tuple[ChunkRow, Boundary | None]],
+    templates: Mapping[str, Template],
+    *,
+    ordinals: bool = False,
+    stored_only: bool = False,
+) -> list[str]:
+    """The text of each block, "" for one that `stored_only` leaves out."""
     parts: list[str] = []
     for number, (row, cut) in enumerate(blocks, start=1):
         if stored_only and row.chunk_id == TEXT_ID:
+            parts.append("")
             continue
         template = templates[row.profile]
         header, body = row.header, row.text
@@ -34,7 +47,5 @@ def render(
             header = template.with_ordinal(header, number)
         if cut is not None:
             body = template.cut(body, cut.offset)
-        parts += (header, body, template.delimiter)
-    if note:
-        parts.append(PARTIAL_NOTE)
-    return "".join(parts)
+        parts.append(header + body + template.delimiter)
+    return parts

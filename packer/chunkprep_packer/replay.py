@@ -15,7 +15,7 @@ from chunkprep_packer.facts import Facts
 from chunkprep_packer.gather import price, read_facts
 from chunkprep_packer.logged import UNKNOWN_PROFILE, LoggedPack, LoggedRequest
 from chunkprep_packer.profiles import CounterOf, Profiles
-from chunkprep_packer.render import render
+from chunkprep_packer.render import block_texts, render
 from chunkprep_packer.summary import decisions
 from chunkprep_store import PackRecord, Store
 
@@ -105,6 +105,15 @@ class Replayer:
     def text(self, plan: Plan) -> str:
         """The plan's context. Pinned texts that the log does not hold are left out."""
         return self._render(plan, stored_only=any(not row.text for row in plan.pins))
+
+    def block_texts(self, plan: Plan) -> list[str]:
+        """The text of each of the plan's blocks, "" for a pinned text that the log lacks."""
+        return block_texts(
+            plan.blocks(),
+            self._profiles.templates,
+            ordinals=plan.options.ordinals,
+            stored_only=any(not row.text for row in plan.pins),
+        )
 
     def _decide(self, options: LoggedRequest, facts: Facts) -> Plan:
         """The plan under `options`, priced for them."""

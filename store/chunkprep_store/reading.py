@@ -185,6 +185,10 @@ class Reading(Opened):
         """The chunks in force at `at`, counted by cap and size in tokens, the smallest first."""
         return self._read(collection, lambda c, n: sizes.size_counts(c, n, at))
 
+    def kinds(self, collection: str, *, at: Moment) -> dict[str, int]:
+        """The chunks in force at `at` counted by kind, the most frequent first."""
+        return self._read(collection, lambda c, n: sizes.kind_counts(c, n, at))
+
     def largest(self, collection: str, *, at: Moment, limit: int = 10) -> list[LargeBlock]:
         """The largest blocks in force at `at`, the largest first."""
         return self._read(collection, lambda c, n: sizes.largest(c, n, at, limit))

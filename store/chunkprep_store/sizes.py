@@ -65,6 +65,14 @@ def largest(
     return [LargeBlock._make(row) for row in connection.execute(query)]
 
 
+def kind_counts(connection: sa.Connection, collection_id: int, at: Moment) -> dict[str, int]:
+    """The chunks in force counted by kind, the most frequent first."""
+    counted = sa.func.count().label("found")
+    query = _in_force(collection_id, at, chunks.c.kind, counted).group_by(chunks.c.kind)
+    found = connection.execute(query.order_by(counted.desc(), chunks.c.kind))
+    return {row.kind: row.found for row in found}
+
+
 class DocumentCounts(NamedTuple):
     """Documents with a version in force at a moment, and all that were ever ingested (those that
     were erased left out).

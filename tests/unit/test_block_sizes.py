@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkprep_flows.block_sizes import STEPS, block_sizes
+from chunkprep_packer.block_sizes import STEPS, block_sizes
 from chunkprep_store import SizeCount
 
 counts = st.lists(

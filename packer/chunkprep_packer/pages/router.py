@@ -1,0 +1,167 @@
+"""The pages over HTTP: read-only, as HTML or as JSON of the same facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
+from chunkprep_ingest.lifecycle import moment
+from chunkprep_ingest.model import Moment
+from chunkprep_packer.pages.corpus_page import corpus_facts, document_list, may_see
+from chunkprep_packer.pages.document_page import document_facts
+from chunkprep_packer.pages.health_page import health_facts
+from chunkprep_packer.pages.pack_page import pack_facts, pack_list
+from chunkprep_packer.pages.rendering import HEADERS, page, stylesheet
+from chunkprep_store import Store
+
+Caller = Callable[[Request], frozenset[str] | None]
+"""The access labels of whoever asks; None sees everything."""
+
+_MOST = 2**31 - 1
+
+
+class _ForbiddenError(ChunkprepError):
+    """The page shows the whole collection; it needs a caller who may see everything."""
+
+
+def _everything(_request: Request) -> None:
+    return None
+
+
+def pages_router(
+    store: Store, *, clock: Callable[[], Moment], caller: Caller = _everything
+) -> APIRouter:
+    """Routes under `/pages`. A caller limited to labels sees documents that the labels allow;
+    pages that add up a whole collection, and logged packs, need one who sees everything.
+    """
+    router = APIRouter(prefix="/pages", include_in_schema=False)
+
+    @router.get("/pages.css")
+    def css() -> Response:
+        return Response(stylesheet(), media_type="text/css", headers=HEADERS)
+
+    @router.get("")
+    def index(request: Request) -> Response:
+        return _answer(
+            request, "index.html", "", lambda: {"collection": None, "all": store.collections()}
+        )
+
+    @router.get("/{collection}/documents")
+    def documents(request: Request, collection: str) -> Response:
+        def facts() -> dict[str, Any]:
+            return document_list(store, collection, at=_at(request, clock), labels=caller(request))
+
+        return _answer(request, "documents.html", "documents", facts)
+
+    @router.get("/{collection}/document")
+    def document(request: Request, collection: str) -> Response:
+        def facts() -> dict[str, Any]:
+            return _document(store, collection, request, _at(request, clock), caller(request))
+
+        return _answer(request, "document.html", "documents", facts)
+
+    def whole(request: Request, template: str, tab: str, facts: Callable[[], Any]) -> Response:
+        def checked() -> Any:
+            if caller(request) is not None:
+                raise _ForbiddenError(_ForbiddenError.__doc__ or "")
+            return facts()
+
+        return _answer(request, template, tab, checked)
+
+    @router.get("/{collection}/packs")
+    def packs(request: Request, collection: str) -> Response:
+        return whole(request, "packs.html", "packs", lambda: pack_list(store, collection))
+
+    @router.get("/{collection}/pack/{request_id}")
+    def pack(request: Request, collection: str, request_id: str) -> Response:
+        query = request.query_params
+        return whole(
+            request, "pack.html", "packs", lambda: pack_facts(store, collection, request_id, query)
+        )
+
+    @router.get("/{collection}/corpus")
+    def corpus(request: Request, collection: str) -> Response:
+        return whole(
+            request,
+            "corpus.html",
+            "corpus",
+            lambda: corpus_facts(store, collection, at=_at(request, clock)),
+        )
+
+    @router.get("/{collection}/health")
+    def health(request: Request, collection: str) -> Response:
+        return whole(
+            request,
+            "health.html",
+            "health",
+            lambda: health_facts(store, collection, at=_at(request, clock)),
+        )
+
+    return router
+
+
+def _document(
+    store: Store, collection: str, request: Request, at: Moment, labels: frozenset[str] | None
+) -> dict[str, Any]:
+    query = request.query_params
+    key = query.get("key", "")
+    if not all(may_see(info.access, labels) for info in store.versions(collection, key)):
+        raise NotFoundError(f"no document {key!r} in collection {collection!r}")
+    return document_facts(
+        store,
+        collection,
+        key,
+        at=at,
+        version=_number(query, "version"),
+        against=_number(query, "against"),
+        first=_number(query, "first") or 0,
+    )
+
+
+def _number(query: Mapping[str, str], name: str) -> int | None:
+    given = query.get(name, "")
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and int(given[:20]) <= _MOST):
+        raise RequestError(f"{name}: {given[:40]!r} is not a number from 0 to {_MOST}", name)
+    return int(given)
+
+
+def _at(request: Request, clock: Callable[[], Moment]) -> Moment:
+    given = request.query_params.get("at", "")
+    try:
+        return moment(given) if given else clock()
+    except ChunkprepError as error:
+        raise RequestError(f"at: {error}", "at") from error
+
+
+def _answer(
+    request: Request, template: str, tab: str, facts: Callable[[], Mapping[str, Any]]
+) -> Response:
+    """The facts as the request wants them, or what is wrong with it."""
+    status, found = 200, {}
+    try:
+        found = dict(facts())
+    except NotFoundError as error:
+        status, template, found = 404, "wrong.html", {"message": str(error)}
+    except _ForbiddenError as error:
+        status, template, found = 403, "wrong.html", {"message": str(error)}
+    except RequestError as error:
+        status, template, found = 422, "wrong.html", {"message": str(error)}
+    if _wants_json(request):
+        return Response(orjson.dumps(found), status, HEADERS, "application/json")
+    root = request.scope.get("root_path", "") + "/pages"
+    shown = {"collection": request.path_params.get("collection"), **found}
+    text = page(
+        template, {**shown, "tab": tab, "root": root, "now": request.query_params.get("at")}
+    )
+    return Response(text, status, HEADERS, "text/html")
+
+
+def _wants_json(request: Request) -> bool:
+    accepted = request.headers.get("accept", "")
+    return request.query_params.get("format") == "json" or accepted.startswith("application/json")
