@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from chunkprep_ingest.model import Boundary, ChunkRow
 from chunkprep_ingest.template import Template
@@ -24,6 +24,23 @@ def render(
 
     `stored_only` leaves out pinned texts, which are not in the store (their numbers stay).
     """
+    parts = render_blocks(blocks, templates, ordinals=ordinals, stored_only=stored_only)
+    return joined(parts, note=note)
+
+
+def joined(parts: Sequence[str], *, note: bool = False) -> str:
+    """Rendered blocks as one text, with the closing line where `note`."""
+    return "".join(parts) + (PARTIAL_NOTE if note else "")
+
+
+def render_blocks(
+    blocks: Iterable[tuple[ChunkRow, Boundary | None]],
+    templates: Mapping[str, Template],
+    *,
+    ordinals: bool = False,
+    stored_only: bool = False,
+) -> list[str]:
+    """Each block as the model sees it, in their order."""
     parts: list[str] = []
     for number, (row, cut) in enumerate(blocks, start=1):
         if stored_only and row.chunk_id == TEXT_ID:
@@ -34,7 +51,5 @@ def render(
             header = template.with_ordinal(header, number)
         if cut is not None:
             body = template.cut(body, cut.offset)
-        parts += (header, body, template.delimiter)
-    if note:
-        parts.append(PARTIAL_NOTE)
-    return "".join(parts)
+        parts.append(f"{header}{body}{template.delimiter}")
+    return parts
