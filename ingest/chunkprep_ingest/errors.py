@@ -12,10 +12,11 @@ ChunkprepError
 │   ├── RejectedError    the database rejected the rows of one document
 │   ├── ConflictError    two writers wanted the same thing, and retrying did not settle it
 │   └── UnavailableError the database does not answer; the same call may work later
-└── RequestError         a request that cannot be served as written; names the field
-    ├── SlotError        the window leaves nothing for retrieved text
-    ├── PinsExceedSlot   pinned blocks cost more than the slot
-    └── PinNotInForce    a pinned chunk is not in force at `as_of`
+├── RequestError         a request that cannot be served as written; names the field
+│   ├── SlotError        the window leaves nothing for retrieved text
+│   ├── PinsExceedSlot   pinned blocks cost more than the slot
+│   └── PinNotInForce    a pinned chunk is not in force at `as_of`
+└── ServiceError         the HTTP service refused its client (key, size, path), or failed
 """
 
 from __future__ import annotations
@@ -151,3 +152,22 @@ class PinNotInForce(RequestError):  # noqa: N818 - the contract's name
     """A pinned chunk is not in force at the time asked for."""
 
     code = "pin_not_in_force"
+
+
+class ServiceError(ChunkprepError):
+    """The HTTP service refused its client, or failed.
+
+    `status` is the answer's HTTP status, `problem` the stable code of its problem details (None
+    where it gave none): unauthorized, forbidden, too_large, internal, …
+    """
+
+    code = "service"
+
+    def __init__(self, message: str, status: int, problem: str | None = None) -> None:
+        self.status = status
+        self.problem = problem
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[ServiceError], tuple[str, int, str | None]]:
+        """Keep status and code across a process border."""
+        return type(self), (str(self), self.status, self.problem)

@@ -15,7 +15,7 @@ from chunkprep_packer.gather import gather
 from chunkprep_packer.log_writer import LogWriter
 from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.record import Logged, to_record
-from chunkprep_packer.render import render
+from chunkprep_packer.render import block_texts, joined
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.summary import blocks, decisions, figures, warnings
@@ -25,14 +25,15 @@ LogMode = Literal["background", "sync", "off"]
 
 
 class Packed(NamedTuple):
-    """What packing decided, as values: the plan, its text, its encoding, its moment, and whether
-    prices in that encoding add up to the token.
+    """What packing decided, as values: the plan, its text, its encoding, its moment, the length of
+    each block in the text (characters), and whether prices in that encoding add up to the token.
     """
 
     plan: Plan
     text: str
     encoding: str
     as_of: Moment
+    sizes: tuple[int, ...]
     exact: bool = True
 
 
@@ -93,10 +94,9 @@ class Packer:
         at = self._clock() if request.as_of is None else request.as_of
         facts, encoding, exact, templates = gather(self.store, self._profiles, request, at)
         plan = decide(request, request.candidates, facts)
-        text = render(
-            plan.blocks(), templates, ordinals=request.ordinals, note=plan.note_tokens > 0
-        )
-        return Packed(plan, text, encoding, at, exact)
+        parts = block_texts(plan.blocks(), templates, ordinals=request.ordinals)
+        text = joined(parts, note=plan.note_tokens > 0)
+        return Packed(plan, text, encoding, at, tuple(map(len, parts)), exact)
 
     @property
     def log_losses(self) -> int:
@@ -160,7 +160,7 @@ def to_result(packed: Packed, request_id: str, notices: list[str]) -> PackResult
         used_tokens=plan.used_tokens,
         pinned_tokens=plan.pinned_tokens,
         text=packed.text,
-        blocks=blocks(plan),
+        blocks=blocks(plan, packed.sizes),
         decisions=decisions(plan),
         log=figures(plan),
         warnings=notices,

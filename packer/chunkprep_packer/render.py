@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from chunkprep_ingest.model import Boundary, ChunkRow
 from chunkprep_ingest.template import Template
@@ -25,7 +25,12 @@ def render(
     `stored_only` leaves out pinned texts, which are not in the store (their numbers stay).
     """
     parts = block_texts(blocks, templates, ordinals=ordinals, stored_only=stored_only)
-    return "".join([*parts, PARTIAL_NOTE] if note else parts)
+    return joined(parts, note=note)
+
+
+def joined(parts: Sequence[str], *, note: bool = False) -> str:
+    """Rendered blocks as one text, with the closing line where `note`."""
+    return "".join(parts) + (PARTIAL_NOTE if note else "")
 
 
 def block_texts(

@@ -49,7 +49,8 @@ class Truncation:
 
 @dataclass(slots=True)
 class Block:
-    """One block of the context, in final order. `tokens` is what it costs there.
+    """One block of the context, in final order. `tokens` is what it costs there, `chars` how many
+    characters of the pack's `text` it is: blocks stand there one after the other.
 
     A pinned block has neither rank nor score; a pinned text neither chunk id nor version.
     """
@@ -64,6 +65,7 @@ class Block:
     page: int | None
     pinned: bool
     truncated: Truncation | None
+    chars: int = 0
 
 
 @dataclass(slots=True)

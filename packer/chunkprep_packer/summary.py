@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import orjson
@@ -57,8 +58,8 @@ def decisions(plan: Plan) -> list[Decision]:
     return found
 
 
-def blocks(plan: Plan) -> list[Block]:
-    """Every block in final order."""
+def blocks(plan: Plan, sizes: Sequence[int] = ()) -> list[Block]:
+    """Every block in final order; `sizes` are their lengths (characters), where rendered."""
     ranked, screened, taken = plan.ranked, plan.screened, plan.selection.taken
     shown = [
         _block(row, None, None, tokens)
@@ -69,6 +70,8 @@ def blocks(plan: Plan) -> list[Block]:
         assert row is not None
         tokens, cut = taken[at]
         shown.append(_block(row, screened.ranks[at], ranked[at].score, tokens, cut))
+    for block, size in zip(shown, sizes, strict=False):
+        block.chars = size
     return shown
 
 

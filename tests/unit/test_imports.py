@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from tests.support.base_install import BLOCK
 
 import chunkprep_ingest
@@ -21,8 +22,9 @@ SHELLS = {
         "tokens",
     },
     "chunkprep_packer": {
-        "gather", "log_figures", "log_writer", "logged", "pack_findings", "packer", "profiles",
-        "record", "replay", "search_scores", "signatures", "slot", "stored_json",
+        "client", "gather", "langchain", "llamaindex", "log_figures", "log_writer", "logged",
+        "pack_findings", "packer", "problem_details", "profiles", "record", "replay",
+        "search_scores", "signatures", "slot", "stored_json",
     },
 }  # fmt: skip
 """Modules that may read, write, ask the clock, load a tokenizer or know the store."""
@@ -30,8 +32,11 @@ SHELLS = {
 OF_THE_EXTRAS = {
     "chunkprep_ingest.rules",
     "chunkprep_ingest.sources",
+    "chunkprep_packer.client",
+    "chunkprep_packer.langchain",
+    "chunkprep_packer.llamaindex",
 }
-"""Modules that need the `ingest` extra when they are imported, beside the readers."""
+"""Modules that need an extra when they are imported, beside the readers."""
 
 
 def run(script: str) -> str:
@@ -70,6 +75,17 @@ def test_the_base_install_imports_without_the_extras() -> None:
         "import chunkprep_ingest.readers\n"
     )
     run(script)
+
+
+@pytest.mark.parametrize("extra", ["client", "langchain", "llamaindex"])
+def test_a_module_without_its_extra_says_which_one_it_needs(extra: str) -> None:
+    script = BLOCK + (
+        "try:\n"
+        f"    import chunkprep_packer.{extra}\n"
+        "except ModuleNotFoundError as error:\n"
+        "    print(error)\n"
+    )
+    assert f"pip install 'chunkprep[{extra}]'" in run(script)
 
 
 def test_every_command_shows_its_help_without_the_extras() -> None:

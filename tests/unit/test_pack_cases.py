@@ -234,7 +234,8 @@ def test_the_result_is_the_command_lines_json() -> None:
     ]  # fmt: skip
     assert data["blocks"] == [
         {"chunk_id": "c1", "document": "c1", "version": 1, "rank": 1, "score": 0.99, "tokens": 10,
-         "heading_path": [], "page": None, "pinned": False, "truncated": None}
+         "heading_path": [], "page": None, "pinned": False, "truncated": None,
+         "chars": 0}
     ]  # fmt: skip
     assert data["decisions"][1] == {
         "chunk_id": "c2", "rank": 2, "score": 0.98, "tokens": 200, "outcome": "skipped",

@@ -1,0 +1,115 @@
+"""A synchronous client of the HTTP service, with the methods of `Packer`.
+
+with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
+    result = client.pack(PackRequest(budget=4000, candidates=hits))
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+
+try:
+    import httpx
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "chunkprep_packer.client needs httpx: run `pip install 'chunkprep[client]'`",
+        name=error.name,
+    ) from error
+
+from chunkprep_ingest.errors import UnavailableError
+from chunkprep_packer.problem_details import to_error, wait_seconds
+from chunkprep_packer.request import PackRequest
+from chunkprep_packer.result import PackResult
+
+TIMEOUT_SECONDS = 10.0
+RETRIES = 2
+LONGEST_WAIT_SECONDS = 5.0
+
+
+class Client:
+    """Packs over HTTP. Safe to share between threads; `close` it, or use it in a `with`.
+
+    `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
+    answer. An answer 503 is asked again up to `retries` times, after the seconds of its
+    Retry-After, but never more than `longest_wait` of them. Every problem is a ChunkprepError:
+    the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str | None = None,
+        timeout: float = TIMEOUT_SECONDS,
+        retries: int = RETRIES,
+        longest_wait: float = LONGEST_WAIT_SECONDS,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._retries = retries
+        self._longest_wait = longest_wait
+        self._sleep = sleep
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        self._http = httpx.Client(base_url=self.url, headers=headers, timeout=timeout)
+
+    def pack(self, request: PackRequest, *, request_id: str | None = None) -> PackResult:
+        """Pack, log, and answer.
+
+        The service names the pack, in the result's `request_id`; one given here stands beside it in
+        the service's request log, as `caller_id`. Raises RequestError and its kinds,
+        NotFoundError, UnavailableError and ServiceError.
+        """
+        body = request.model_dump_json(exclude_unset=True)
+        headers = {"Content-Type": "application/json"}
+        if request_id is not None:
+            headers["X-Request-ID"] = request_id
+        answer = self._ask("POST", "/v1/pack", content=body, headers=headers)
+        return PackResult.model_validate_json(answer.content)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        content: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> httpx.Response:
+        """A good answer, after as many tries as are allowed."""
+        for left in range(self._retries, -1, -1):
+            try:
+                answer = self._http.request(
+                    method, path, content=content, headers=headers, params=params
+                )
+            except httpx.TransportError as error:
+                raise UnavailableError(
+                    f"{self.url} does not answer ({type(error).__name__}: {error}); see whether "
+                    f"the service runs there, or allow a longer timeout"
+                ) from error
+            if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE and left:
+                asked = wait_seconds(answer.headers.get("Retry-After"), datetime.now(UTC))
+                self._sleep(min(asked, self._longest_wait))
+                continue
+            if answer.is_success:
+                return answer
+            raise to_error(answer.status_code, answer.content)
+        raise AssertionError("the last try returns or raises")
