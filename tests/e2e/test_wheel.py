@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.conftest import ROOT
 
+PAGES = "chunkprep_packer/pages/templates"
+
 PACKAGES = ("chunkprep_flows", "chunkprep_ingest", "chunkprep_packer", "chunkprep_store")
 
 
@@ -54,6 +56,9 @@ def test_the_wheel_holds_the_packages_the_migrations_and_the_samples(dist: Path)
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+    pages = {path.name for path in (ROOT / "packer" / PAGES).iterdir()}
+    assert "pages.css" in pages
+    assert {f"{PAGES}/{name}" for name in pages} <= set(names)
     for path in [*ROOT.glob("migrations/versions/*.py"), *ROOT.glob("samples/**/*.md")]:
         place, _, rest = path.relative_to(ROOT).as_posix().partition("/")
         home = {"migrations": "chunkprep_store", "samples": "chunkprep_flows"}[place]
