@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from chunkprep_flows import pack_findings
 from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.tokens import counter_for
+from chunkprep_packer import pack_findings
 from chunkprep_store import CHECKS, Finding, Sources, Store
 
 if TYPE_CHECKING:

@@ -37,6 +37,8 @@ EXTRAS = {
     "pathspec": "ingest",
     "psycopg": "postgres",
     "numpy": "diversity",
+    "fastapi": "serve",
+    "prometheus_client": "serve",
     "starlette": "serve",
     "uvicorn": "serve",
     "prefect_dask": "dask",

@@ -16,9 +16,9 @@ from chunkprep_flows.console import print_table
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
 from chunkprep_flows.runner import run_in_session
-from chunkprep_flows.search_scores import scaled
 from chunkprep_flows.wording import counted
 from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
+from chunkprep_packer.search_scores import scaled
 from chunkprep_store import SearchHit, Store
 
 QUESTION = "How long is the refund window, and how much of the price is refunded after it?"

@@ -42,6 +42,7 @@ class LogWriter:
         self._queued = 0  # records ever taken
         self._settled = 0  # of these: written, or lost
         self._lost = 0
+        self._lost_before = 0  # records lost before the last `take_lost`
         self._hurry = 0
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -66,7 +67,14 @@ class LogWriter:
             return 0
         with self._change:
             lost, self._lost = self._lost, 0
+            self._lost_before += lost
         return lost
+
+    @property
+    def losses(self) -> int:
+        """Records lost since the writer began."""
+        with self._change:
+            return self._lost_before + self._lost
 
     def flush(self) -> None:
         """Wait until everything queued so far is written, or lost."""

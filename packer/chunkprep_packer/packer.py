@@ -98,6 +98,11 @@ class Packer:
         text = joined(parts, note=plan.note_tokens > 0)
         return Packed(plan, text, encoding, at, tuple(map(len, parts)), exact)
 
+    @property
+    def log_losses(self) -> int:
+        """Pack log records lost since the packer was opened."""
+        return 0 if self._log is None else self._log.losses
+
     def flush(self) -> None:
         """Wait until every pack so far is in the log."""
         if self._log is not None:

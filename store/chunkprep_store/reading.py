@@ -117,10 +117,21 @@ class Reading(Opened):
             yield Snapshot(connection, self.dialect, number)
 
     def search(
-        self, collection: str, query: str, *, top: int, at: Moment, any_status: bool = False
+        self,
+        collection: str,
+        query: str,
+        *,
+        top: int,
+        at: Moment,
+        any_status: bool = False,
+        access: Sequence[str] | None = None,
     ) -> list[SearchHit]:
-        """Chunks for a plain question, the best first; in force at `at` unless `any_status`."""
-        return self._read(collection, lambda c, n: search.search(c, n, query, top, at, any_status))
+        """Chunks for a plain question, the best first; in force at `at` unless `any_status`; with
+        `access` (labels), only what a caller with these may see.
+        """
+        return self._read(
+            collection, lambda c, n: search.search(c, n, query, top, at, any_status, access)
+        )
 
     def documents(self, collection: str, at: Moment | None = None) -> Iterator[VersionInfo]:
         """The version that stands for each document (with `at`: in force then), by key."""

@@ -7,12 +7,14 @@ English. Scores compare within one answer only.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment
 from chunkprep_store.clauses import in_force_clause
+from chunkprep_store.rows import to_json
 from chunkprep_store.tables import chunks
 
 
@@ -52,8 +54,11 @@ def search(
     top: int,
     at: Moment,
     any_status: bool,
+    access: Sequence[str] | None = None,
 ) -> list[SearchHit]:
-    """The `top` chunks for a plain question; in force at `at` unless `any_status`."""
+    """The `top` chunks for a plain question; in force at `at` unless `any_status`. With `access`
+    (labels): only those without labels, or with one of these.
+    """
     words = query_words(query)
     if not words or top < 1:
         return []
@@ -72,7 +77,16 @@ def search(
     )
     if not any_status:
         statement = statement.where(in_force_clause(chunks, at))
+    if access is not None:
+        statement = statement.where(_visible(connection.dialect.name, access))
     return [SearchHit._make(row) for row in connection.execute(statement)]
+
+
+def _visible(dialect: str, access: Sequence[str]) -> sa.ColumnElement[bool]:
+    """The SQL twin of the packer's `may_see`; labels stand in the column as JSON texts."""
+    place = sa.func.instr if dialect == "sqlite" else sa.func.strpos
+    shared = [place(chunks.c.access, to_json([label])[1:-1]) > 0 for label in access]
+    return sa.or_(chunks.c.access == "[]", *shared)
 
 
 Ranked = tuple[sa.FromClause, sa.ColumnElement[bool], sa.ColumnElement[Any]]

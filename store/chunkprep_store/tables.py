@@ -331,3 +331,17 @@ pack_chunks = sa.Table(
     sa.Index("ix_pack_chunks_version_id", "version_id"),
     sqlite_with_rowid=False,
 )
+
+api_keys = sa.Table(
+    "api_keys",
+    metadata,
+    sa.Column("key_id", sa.Text, primary_key=True),
+    _text("name"),
+    _text("secret_hash"),
+    _text("role"),
+    _text("collections"),  # JSON: names, or null for all
+    _text("access"),  # JSON: labels, or null for all
+    sa.Column("created_at", Moment, nullable=False),
+    sa.Column("revoked_at", Moment),
+    sa.CheckConstraint("role IN ('read', 'admin')", name="role"),
+)

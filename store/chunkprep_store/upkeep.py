@@ -6,15 +6,16 @@ from collections.abc import Collection, Iterator
 from typing import Literal
 
 from chunkprep_ingest.model import Moment
-from chunkprep_store import audit, erase, prune
+from chunkprep_store import audit, erase, keys, prune
 from chunkprep_store.audit import AuditRequest, Counters, Finding, Sources
 from chunkprep_store.erase import Erased
+from chunkprep_store.keys import ApiKey
 from chunkprep_store.opened import Opened
 from chunkprep_store.prune import Pruned
 
 
 class Upkeep(Opened):
-    """The audit, and making room."""
+    """The audit, making room, and the service's API keys."""
 
     def audit(
         self,
@@ -67,3 +68,16 @@ class Upkeep(Opened):
     def vacuum(self) -> None:
         """Give freed room back; what was deleted is in no page afterwards. Locks the store."""
         prune.vacuum(self.database)
+
+    def api_keys(self) -> list[ApiKey]:
+        """Every API key, revoked ones included, the oldest first."""
+        with self.database.snapshot() as connection:
+            return keys.list_keys(connection)
+
+    def add_api_key(self, key: ApiKey) -> None:
+        """Store an API key."""
+        self.database.retry(lambda c: keys.add_key(c, key))
+
+    def revoke_api_key(self, key_id: str, *, now: Moment) -> None:
+        """End an API key. Raises NotFoundError."""
+        self.database.retry(lambda c: keys.revoke_key(c, key_id, now))

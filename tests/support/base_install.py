@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 EXTRAS = (
-    "bs4", "distributed", "docx", "httpx", "langchain_core", "llama_index", "lxml", "numpy",
-    "openpyxl", "pandas", "pathspec", "pptx", "prefect",
-    "prefect_dask", "prometheus_client", "psycopg", "pypdfium2", "pyromark", "rensa",
+    "bs4", "distributed", "docx", "fastapi", "httpx", "langchain_core", "llama_index", "lxml",
+    "numpy", "openpyxl", "pandas", "pathspec", "pptx", "prefect", "prefect_dask",
+    "prometheus_client", "psycopg", "pypdfium2", "pyromark", "rensa",
     "starlette", "tokenizers", "unstructured", "uvicorn", "yaml",
 )  # fmt: skip
 """Modules that no requirement of the base install brings."""

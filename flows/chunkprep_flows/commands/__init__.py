@@ -10,6 +10,7 @@ from chunkprep_flows.commands.demo import demo
 from chunkprep_flows.commands.documents import chunks, docs, versions
 from chunkprep_flows.commands.failures import failures
 from chunkprep_flows.commands.ingest import ingest
+from chunkprep_flows.commands.keys import keys
 from chunkprep_flows.commands.lifecycle import erase, restore, set_values, supersede, withdraw
 from chunkprep_flows.commands.pack import pack, search, slot
 from chunkprep_flows.commands.prune import prune
@@ -19,6 +20,7 @@ from chunkprep_flows.commands.report import report
 from chunkprep_flows.commands.resplit import resplit
 from chunkprep_flows.commands.schedule import schedule
 from chunkprep_flows.commands.schema import db
+from chunkprep_flows.commands.serve import serve
 
 COMMANDS: tuple[click.Command, ...] = (
     demo,
@@ -42,6 +44,8 @@ COMMANDS: tuple[click.Command, ...] = (
     failures,
     replay,
     report,
+    serve,
+    keys,
     schedule,
     prune,
     db,

@@ -12,8 +12,8 @@ from chunkprep_flows.console import print_records, talk
 from chunkprep_flows.named_sources import refuse_missing
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
-from chunkprep_flows.records import impact_record
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError
+from chunkprep_packer.stored_json import impact_record
 
 if TYPE_CHECKING:
     from chunkprep_flows.audit_report import AuditReport

@@ -11,7 +11,7 @@ from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.interrupt import graceful_stop, stop_asked, wait_for_stop
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, option, store_options
-from chunkprep_flows.records import change_record
+from chunkprep_packer.stored_json import change_record
 
 if TYPE_CHECKING:
     from chunkprep_store import Change, Store

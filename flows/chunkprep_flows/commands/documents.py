@@ -7,8 +7,8 @@ import click
 from chunkprep_flows.console import print_records
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import as_of_option, command, json_option, option, store_options
-from chunkprep_flows.records import chunk_record, document_record, version_record
 from chunkprep_ingest.lifecycle import moment
+from chunkprep_packer.stored_json import chunk_record, document_record, version_record
 
 DOCUMENT_COLUMNS = (
     "document", "title", "version", "status", "effective_from", "effective_to", "valid_from",

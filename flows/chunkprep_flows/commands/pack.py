@@ -52,7 +52,7 @@ def search(
 
     A score is a share of the best hit's, 0 to 1: it compares within one answer only.
     """
-    from chunkprep_flows.search_scores import scaled
+    from chunkprep_packer.search_scores import scaled
     from chunkprep_store.search import query_words
 
     if not query_words(query):

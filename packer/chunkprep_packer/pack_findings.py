@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chunkprep_ingest.model import Moment
-from chunkprep_packer import Signature, signatures
+from chunkprep_packer.signatures import Signature, signatures
 from chunkprep_store import Finding, Store
 
 CHECK = "signatures"

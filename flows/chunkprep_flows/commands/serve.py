@@ -1,0 +1,114 @@
+"""serve: the HTTP service."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkprep_flows.console import talk
+from chunkprep_flows.opened import opened
+from chunkprep_flows.options import command, option, store_option
+from chunkprep_ingest.errors import ChunkprepError
+
+if TYPE_CHECKING:
+    from chunkprep_packer.service.settings import ServiceSettings
+
+GRACE_SECONDS = 30
+"""How long requests at work may take to end after SIGTERM."""
+WORKER_SECONDS = 60
+"""How long a worker may be silent before it is replaced: starting takes seconds."""
+
+
+@command(example="chunkprep serve --port 8000 --workers 2")
+@option("--host", default="127.0.0.1", metavar="HOST", help="The address to listen on.")
+@option("--port", type=click.IntRange(1, 65535), default=8000, metavar="PORT", help="Its port.")
+@option("--workers", type=click.IntRange(1), default=1, metavar="N", help="How many processes.")
+@store_option
+def serve(host: str, port: int, workers: int, store: str) -> None:
+    """Serve packing over HTTP until interrupted; log lines are JSON on stderr.
+
+    Without an API key (`chunkprep keys add`) only this machine is served. SIGTERM and Ctrl-C end
+    it: requests at work are answered and the pack log is written first.
+    """
+    from chunkprep_packer.service.settings import ServiceSettings, is_loopback
+
+    import_server()
+    with opened(store) as source:
+        keys = source.api_keys()
+    settings = ServiceSettings(store, loopback=is_loopback(host))
+    if not keys and not settings.loopback:
+        raise ChunkprepError(
+            f"no API key is configured, so {host} is not served, only this machine; make one with "
+            f"`chunkprep keys add`, or leave out --host"
+        )
+    guard = keys_line(len(keys))
+    talk(f"serving http://{host}:{port} with {workers} workers, {guard}; Ctrl-C ends it")
+    run_server(settings, host, port, workers)
+
+
+def keys_line(count: int) -> str:
+    """How callers are let in."""
+    return f"{count} API keys" if count else "without API keys, to this machine only"
+
+
+def import_server() -> None:
+    """Raises ModuleNotFoundError, which names the extra, where the server is not installed."""
+    import fastapi  # noqa: F401
+    import prometheus_client  # noqa: F401
+    import uvicorn  # noqa: F401
+
+
+def run_server(settings: ServiceSettings, host: str, port: int, workers: int) -> None:
+    """Run uvicorn until it is stopped."""
+    from chunkprep_packer.service.request_log import SERVER_LOGGING
+    from chunkprep_packer.service.settings import VARIABLE
+
+    with variables({VARIABLE: settings.to_json()}), shared_metrics(workers):
+        import uvicorn
+
+        uvicorn.run(
+            "chunkprep_packer.service.app:app_from_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            access_log=False,
+            log_config=SERVER_LOGGING,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_worker_healthcheck=WORKER_SECONDS,
+        )
+
+
+@contextmanager
+def shared_metrics(workers: int) -> Iterator[None]:
+    """A folder in which several workers add up their figures."""
+    if workers == 1:
+        yield
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="chunkprep-metrics-") as folder,
+        variables({"PROMETHEUS_MULTIPROC_DIR": folder}),
+    ):
+        yield
+
+
+@contextmanager
+def variables(values: dict[str, str]) -> Iterator[None]:
+    """These environment variables, for the processes started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,76 @@
+"""The application: routes, errors and shutdown put together. Serve it with uvicorn."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib import metadata
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from chunkprep_packer.service import probes, routes
+from chunkprep_packer.service.answers import problem_answer
+from chunkprep_packer.service.metrics import Metrics
+from chunkprep_packer.service.openapi import describe
+from chunkprep_packer.service.opened import OpenedService
+from chunkprep_packer.service.outermost import Outermost
+from chunkprep_packer.service.problems import Problem, of_status
+from chunkprep_packer.service.request_log import write_line
+from chunkprep_packer.service.settings import ServiceSettings
+
+
+def create_app(settings: ServiceSettings, *, routers: Sequence[APIRouter] = ()) -> FastAPI:
+    """The service over `settings.store`, with further `routers` (pages, for instance).
+
+    Nothing is opened before the first request; at shutdown the pack log is written.
+    """
+    service, metrics = OpenedService(settings), Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        del app
+        yield
+        await run_in_threadpool(service.close)
+        metrics.lost(service.log_losses)
+        write_line("stopped", log_losses=service.log_losses)
+
+    app = FastAPI(
+        title="chunkprep",
+        version=metadata.version("chunkprep"),
+        description="Packs retrieved chunks into a context window, exactly and in force.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service, app.state.metrics = service, metrics
+    for router in (routes.router, probes.router, *routers):
+        app.include_router(router)
+    app.add_exception_handler(HTTPException, _plain_problem)
+    app.add_exception_handler(RequestValidationError, _parameter_problem)
+    app.add_middleware(Outermost, body_limit=settings.limits.body, metrics=metrics)
+    document: dict[str, Any] = {}
+    app.openapi = lambda: document or document.update(describe(app)) or document  # type: ignore[method-assign]
+    return app
+
+
+def app_from_environment() -> FastAPI:
+    """The app of one worker process of `chunkprep serve`."""
+    return create_app(ServiceSettings.from_environment())
+
+
+async def _plain_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    problem = of_status(error.status_code, str(error.detail), error.headers)
+    return problem_answer(problem, request.state.request_id)
+
+
+async def _parameter_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    name = str(first["loc"][-1])
+    problem = Problem(422, "bad_request", f"{name}: {first['msg'].lower()}", name)
+    return problem_answer(problem, request.state.request_id)

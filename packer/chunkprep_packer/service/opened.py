@@ -1,0 +1,78 @@
+"""What the handlers share: the packer, opened when it is first needed, and the keys.
+
+The database may be away when a worker starts, or later: each call says so (UnavailableError), and
+the first one after its return succeeds.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from chunkprep_packer.packer import Packer
+from chunkprep_packer.service.keys import EVERYTHING, Grant, recognise
+from chunkprep_packer.service.problems import UNAUTHORIZED, ProblemError
+from chunkprep_packer.service.settings import ServiceSettings
+from chunkprep_store import ApiKey, Store
+
+KEYS_SECONDS = 2.0
+"""How old the list of keys may be: a revoked key opens nothing after this."""
+
+
+class OpenedService:
+    """The packer and the keys of one worker process. Safe to share between threads."""
+
+    def __init__(
+        self, settings: ServiceSettings, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.settings = settings
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._packer: Packer | None = None
+        self._keys: tuple[float, Sequence[ApiKey]] | None = None
+
+    @property
+    def packer(self) -> Packer:
+        """The packer. Raises StoreError while the store cannot be opened."""
+        if self._packer is None:
+            with self._lock:
+                if self._packer is None:
+                    self._packer = Packer.open(self.settings.store)
+        return self._packer
+
+    @property
+    def store(self) -> Store:
+        """The packer's store."""
+        return self.packer.store
+
+    @property
+    def log_losses(self) -> int:
+        """Pack log records lost so far."""
+        return 0 if self._packer is None else self._packer.log_losses
+
+    def grant(self, authorization: str | None) -> Grant:
+        """What a caller with this Authorization header may do. Raises ProblemError (401).
+
+        A revoked key still counts as configured: revoking the last one opens nothing.
+        """
+        keys = self._known_keys()
+        if not keys and self.settings.loopback:
+            return EVERYTHING
+        scheme, _, token = (authorization or "").partition(" ")
+        found = recognise(token.strip(), keys) if scheme.lower() == "bearer" else None
+        if found is None:
+            raise ProblemError(UNAUTHORIZED)
+        return found
+
+    def close(self) -> None:
+        """Write what is still to be logged, and let go of the store."""
+        if self._packer is not None:
+            self._packer.close()
+
+    def _known_keys(self) -> Sequence[ApiKey]:
+        known = self._keys
+        if known is None or self._clock() - known[0] > KEYS_SECONDS:
+            known = self._clock(), self.store.api_keys()
+            self._keys = known
+        return known[1]

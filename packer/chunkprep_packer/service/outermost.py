@@ -1,0 +1,109 @@
+"""Around every request: an id, the body's limit, the clock, a log line, and no stack trace out."""
+
+from __future__ import annotations
+
+import time
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from chunkprep_packer.service.metrics import Metrics
+from chunkprep_packer.service.problems import MEDIA_TYPE, Problem, ProblemError, of_error, too_large
+from chunkprep_packer.service.request_log import trace_of, write_line
+
+_LONGEST_ID = 128
+
+
+class Outermost:
+    """ASGI middleware. `scope["state"]["request_id"]` names the request, and its pack."""
+
+    def __init__(self, app: ASGIApp, *, body_limit: int, metrics: Metrics) -> None:
+        self._app = app
+        self._body_limit = body_limit
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        answer = _Answer(send, uuid4().hex)
+        scope.setdefault("state", {})["request_id"] = answer.request_id
+        try:
+            await self._app(scope, self._limited(scope, receive), answer.send)
+        except Exception as error:
+            problem = of_error(error)
+            if problem.status >= 500:
+                tell_error(answer.request_id, error)
+            if answer.status is not None:
+                raise
+            await answer.send_problem(problem)
+        finally:
+            self._note(scope, answer, time.perf_counter() - begun)
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """`receive` that ends a body over the limit, whether it tells its length or not."""
+        length = Headers(scope=scope).get("content-length", "")
+        told = int(length) if length.isdigit() else 0
+        got = 0
+
+        async def limited() -> Message:
+            nonlocal got
+            message = await receive()
+            got += len(message.get("body", b""))
+            if max(told, got) > self._body_limit:
+                raise ProblemError(too_large(self._body_limit))
+            return message
+
+        return limited
+
+    def _note(self, scope: Scope, answer: _Answer, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "unknown")
+        state, headers = scope["state"], Headers(scope=scope)
+        if answer.status is not None:
+            self._metrics.answered(route, answer.status, seconds)
+        write_line(
+            "request",
+            request_id=answer.request_id,
+            method=scope["method"],
+            path=scope["path"],
+            status=answer.status,
+            milliseconds=round(seconds * 1000, 2),
+            bytes=answer.bytes,
+            client=(scope.get("client") or (None,))[0],
+            key=state.get("key_id"),
+            collection=state.get("collection"),
+            caller_id=headers.get("x-request-id", "")[:_LONGEST_ID] or None,
+        )
+
+
+def tell_error(request_id: str, error: BaseException) -> None:
+    """A log line with the stack, which no client sees."""
+    write_line("error", request_id=request_id, trace=trace_of(error))
+
+
+class _Answer:
+    """The answer on its way out: its status, its size, and the id in its headers."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self.request_id = request_id
+        self.status: int | None = None
+        self.bytes = 0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            MutableHeaders(scope=message)["x-request-id"] = self.request_id
+        self.bytes += len(message.get("body", b""))
+        await self._send(message)
+
+    async def send_problem(self, problem: Problem) -> None:
+        body = problem.body(self.request_id)
+        headers = {"content-type": MEDIA_TYPE, "content-length": str(len(body)), **problem.headers}
+        raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        start = {"type": "http.response.start", "status": problem.status, "headers": raw}
+        await self.send(start)
+        await self.send({"type": "http.response.body", "body": body})

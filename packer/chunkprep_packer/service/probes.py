@@ -1,0 +1,36 @@
+"""What an orchestrator and a monitor ask: alive, ready, figures. No key is needed for these."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from chunkprep_ingest.errors import SchemaError
+from chunkprep_packer.service import shapes
+from chunkprep_packer.service.access import service_of
+from chunkprep_packer.service.answers import documented, json_answer
+from chunkprep_packer.service.metrics import Metrics
+
+router = APIRouter()
+
+
+@router.get("/healthz", response_model=shapes.Health)
+async def healthz() -> Response:
+    """The process answers."""
+    return json_answer({"status": "ok"})
+
+
+@router.get("/readyz", response_model=shapes.Readiness, responses=documented(500, 503))
+def readyz(request: Request) -> Response:
+    """The database answers, and its schema is this program's."""
+    found = service_of(request).store.schema()
+    if not found.ok:
+        raise SchemaError(f"schema {found.current}, needed is {found.head}")
+    return json_answer({"status": "ready", "schema_revision": found.current})
+
+
+@router.get("/metrics", response_class=Response, responses=documented(500))
+def metrics(request: Request) -> Response:
+    """Prometheus figures of all workers."""
+    kept: Metrics = request.app.state.metrics
+    kept.lost(service_of(request).log_losses)
+    return Response(kept.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,220 @@
+"""The routes of CONTRACT.md. Reading and packing run in threads, so that no request waits for
+another one's database; answers are bytes that are not validated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from chunkprep_ingest.errors import NotFoundError, RequestError
+from chunkprep_ingest.lifecycle import iso, moment
+from chunkprep_packer.eligibility import may_see
+from chunkprep_packer.pack_findings import signature_findings
+from chunkprep_packer.request import PackRequest
+from chunkprep_packer.result import PackResult
+from chunkprep_packer.search_scores import scaled
+from chunkprep_packer.service import shapes
+from chunkprep_packer.service.access import authorize, check_labels, service_of
+from chunkprep_packer.service.answers import PROBLEMS, json_answer
+from chunkprep_packer.service.clock import now
+from chunkprep_packer.service.limits import check_pack
+from chunkprep_packer.service.metrics import Metrics
+from chunkprep_packer.stored_json import change_record, chunk_record, document_record
+from chunkprep_store import Finding, Store, VersionInfo
+from chunkprep_store.search import query_words
+
+router = APIRouter(prefix="/v1", responses=PROBLEMS)
+
+Collection = Annotated[str, Query(min_length=1, description="The set of documents.")]
+AsOf = Annotated[str | None, Query(description="What was in force then (ISO 8601).")]
+Limit = Annotated[int | None, Query(ge=1, description="At most so many entries.")]
+
+
+def _body(model: str) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{model}"}
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+@router.post("/pack", response_model=PackResult, openapi_extra=_body("PackRequest"))
+async def pack(request: Request) -> Response:
+    """Pack candidates into a context: the library's request and its answer."""
+    return await run_in_threadpool(_pack, request, await request.body())
+
+
+def _pack(request: Request, body: bytes) -> Response:
+    service = service_of(request)
+    authorize(request)
+    asked = PackRequest.from_json(body)
+    grant = authorize(request, asked.collection)
+    check_labels(grant, asked.access)
+    check_pack(asked, service.settings.limits)
+    result = service.packer.pack(asked, request_id=request.state.request_id)
+    metrics: Metrics = request.app.state.metrics
+    metrics.packed(result)
+    metrics.lost(service.log_losses)
+    return json_answer(vars(result))
+
+
+@router.post("/search", response_model=shapes.SearchResult, openapi_extra=_body("SearchRequest"))
+async def search(request: Request) -> Response:
+    """Find candidates by the database's own text search, so that packing needs no vector index."""
+    return await run_in_threadpool(_search, request, await request.body())
+
+
+def _search(request: Request, body: bytes) -> Response:
+    authorize(request)
+    asked = shapes.SearchRequest.from_json(body)
+    grant = authorize(request, asked.collection)
+    check_labels(grant, asked.access or ())
+    service = service_of(request)
+    _check_most("top", asked.top, service.settings.limits.top)
+    if not query_words(asked.query):
+        raise RequestError(f"query: {asked.query!r} holds no word to look for", "query")
+    labels = grant.access if asked.access is None else asked.access
+    found = service.store.search(
+        asked.collection,
+        asked.query,
+        top=asked.top,
+        at=now() if asked.as_of is None else asked.as_of,
+        any_status=asked.any_status,
+        access=None if labels is None else tuple(labels),
+    )
+    hits = [{**h._asdict(), "heading_path": orjson.loads(h.heading_path)} for h in scaled(found)]
+    return json_answer({"collection": asked.collection, "hits": hits})
+
+
+@router.get("/chunks/{chunk_id}", response_model=dict[str, Any])
+def chunk(
+    request: Request, chunk_id: Annotated[str, Path()], collection: Collection = "default"
+) -> Response:
+    """One chunk, whatever its standing."""
+    grant = authorize(request, collection)
+    store = service_of(request).store
+    rows = store.lookup(collection, [_storable("chunk_id", chunk_id)], at=now()).rows
+    if not rows or not (grant.access is None or may_see(rows[0], grant.access)):
+        raise NotFoundError(f"chunk {chunk_id!r} is not in collection {collection!r}")
+    encoding = store.template(rows[0].profile).encoding
+    return json_answer(chunk_record(rows[0], encoding))
+
+
+@router.get("/documents", response_model=shapes.Documents)
+def documents(
+    request: Request,
+    collection: Collection = "default",
+    as_of: AsOf = None,
+    after: Annotated[str | None, Query(description="The last key of the page before.")] = None,
+    limit: Limit = None,
+) -> Response:
+    """The version that stands for each document, by key, page by page."""
+    grant = authorize(request, collection)
+    service = service_of(request)
+    size = min(limit or service.settings.limits.page, service.settings.limits.page)
+    listed = service.store.documents(collection, _moment(as_of))
+    shown = (each for each in listed if _may_list(each, grant.access))
+    later = (each for each in shown if after is None or each.document > after)
+    page = list(islice(later, size + 1))
+    following = page[size - 1].document if len(page) > size else None
+    records = [document_record(each) for each in page[:size]]
+    return json_answer({"collection": collection, "documents": records, "next": following})
+
+
+@router.get("/changes", response_model=shapes.Changes)
+def changes(
+    request: Request,
+    collection: Collection = "default",
+    since: Annotated[int, Query(ge=0, le=2**63 - 1, description="After this entry.")] = 0,
+    limit: Limit = None,
+) -> Response:
+    """The change feed for a vector index, with texts of every access label (role admin)."""
+    authorize(request, collection, "admin")
+    service = service_of(request)
+    size = min(limit or service.settings.limits.page, service.settings.limits.page)
+    found = service.store.changes(collection, since, size)
+    cursor = found[-1].cursor if found else since
+    records = [change_record(change) for change in found]
+    return json_answer({"collection": collection, "changes": records, "cursor": cursor})
+
+
+@router.get("/audit", response_model=shapes.Audit)
+def audit(
+    request: Request,
+    collection: Collection = "default",
+    check: Annotated[list[str] | None, Query(description="Only these checks.")] = None,
+) -> Response:
+    """What the audit finds in the store (role admin); prices are not counted again."""
+    authorize(request, collection, "admin")
+    service = service_of(request)
+    size = service.settings.limits.page
+    found = list(islice(_findings(service.store, collection, check), size + 1))
+    records = [finding._asdict() for finding in found[:size]]
+    return json_answer(
+        {"collection": collection, "findings": records, "truncated": len(found) > size}
+    )
+
+
+@router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
+def logged_pack(
+    request: Request, request_id: Annotated[str, Path()], collection: Collection = "default"
+) -> Response:
+    """One pack as logged: what was asked, and what was decided of each candidate (role admin)."""
+    authorize(request, collection, "admin")
+    wanted = _storable("request_id", request_id)
+    found = next(service_of(request).store.packs(collection, request_id=wanted), None)
+    if found is None:
+        raise NotFoundError(
+            f"no pack {request_id!r} is in the log of {collection!r}; it is written within a "
+            f"second of its answer"
+        )
+    return json_answer(
+        {
+            "request_id": found.request_id,
+            "at": iso(found.at),
+            "as_of": iso(found.as_of),
+            "encoding": found.encoding,
+            "slot": found.slot,
+            "used_tokens": found.used_tokens,
+            "request": orjson.loads(found.request_json),
+            "result": orjson.loads(found.result_json),
+            "warnings": found.warnings,
+        }
+    )
+
+
+def _findings(store: Store, collection: str, checks: list[str] | None) -> Iterator[Finding]:
+    """The store's findings and the packer's, as `chunkprep audit` without files gives them."""
+    stored = None if checks is None else [name for name in checks if name != "signatures"]
+    if stored is None or stored:
+        yield from store.audit(collection, now=now(), checks=stored)
+    if checks is None or "signatures" in checks:
+        yield from signature_findings(store, collection, now=now(), asked=checks is not None)
+
+
+def _may_list(info: VersionInfo, access: frozenset[str] | None) -> bool:
+    return access is None or not info.access or not access.isdisjoint(info.access)
+
+
+def _moment(as_of: str | None) -> int | None:
+    if as_of is None:
+        return None
+    try:
+        return moment(as_of)
+    except ValueError as error:
+        raise RequestError(f"as_of: {error}", "as_of") from error
+
+
+def _storable(field: str, text: str) -> str:
+    if "\x00" in text:
+        raise RequestError(f"{field}: {text!r} names nothing that can be stored", field)
+    return text
+
+
+def _check_most(field: str, value: int, most: int) -> None:
+    if value > most:
+        raise RequestError(f"{field}: {value}, this service takes at most {most}", field)
