@@ -7,10 +7,13 @@ with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as cli
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
+
+import orjson
 
 try:
     import httpx
@@ -22,12 +25,13 @@ except ModuleNotFoundError as error:
 
 from chunkprep_ingest.errors import UnavailableError
 from chunkprep_packer.problem_details import to_error, wait_seconds
-from chunkprep_packer.request import PackRequest
+from chunkprep_packer.request import Candidate, PackRequest
 from chunkprep_packer.result import PackResult
 
 TIMEOUT_SECONDS = 10.0
 RETRIES = 2
 LONGEST_WAIT_SECONDS = 5.0
+JSON = {"Content-Type": "application/json"}
 
 
 class Client:
@@ -64,11 +68,63 @@ class Client:
         NotFoundError, UnavailableError and ServiceError.
         """
         body = request.model_dump_json(exclude_unset=True)
-        headers = {"Content-Type": "application/json"}
-        if request_id is not None:
-            headers["X-Request-ID"] = request_id
-        answer = self._ask("POST", "/v1/pack", content=body, headers=headers)
+        named = {} if request_id is None else {"X-Request-ID": request_id}
+        answer = self._ask("POST", "/v1/pack", content=body, headers=JSON | named)
         return PackResult.model_validate_json(answer.content)
+
+    def search(
+        self,
+        query: str,
+        *,
+        top: int = 40,
+        collection: str = "default",
+        as_of: str | None = None,
+        any_status: bool = False,
+        access: Sequence[str] | None = None,
+    ) -> list[Candidate]:
+        """Candidates by the database's own text search, best first; `as_of` is ISO 8601.
+
+        `access`: the labels to look with (default: all that the key has). Raises as `pack` does.
+        """
+        asked = {
+            "query": query, "top": top, "collection": collection, "as_of": as_of,
+            "any_status": any_status, "access": None if access is None else list(access),
+        }  # fmt: skip
+        answer = self._ask("POST", "/v1/search", content=orjson.dumps(asked), headers=JSON)
+        return [Candidate(hit["chunk_id"], hit["score"]) for hit in answer.json()["hits"]]
+
+    def chunk(self, chunk_id: str, *, collection: str = "default") -> dict[str, Any]:
+        """One chunk, whatever its standing, as `chunkprep chunks --json` shows it.
+
+        Raises NotFoundError, and as `pack` does.
+        """
+        path = f"/v1/chunks/{quote(chunk_id, safe='')}"
+        found: dict[str, Any] = self._ask("GET", path, params={"collection": collection}).json()
+        return found
+
+    def documents(
+        self, *, collection: str = "default", as_of: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Every document, by key, as `chunkprep docs --json` shows it; asked for page by page."""
+        params = {"collection": collection} | ({} if as_of is None else {"as_of": as_of})
+        while True:
+            page = self._ask("GET", "/v1/documents", params=params).json()
+            yield from page["documents"]
+            if page["next"] is None:
+                return
+            params["after"] = page["next"]
+
+    def changes(
+        self, since: int = 0, *, collection: str = "default", limit: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Entries of the change feed after the cursor `since`, in commit order (role admin)."""
+        params = {"collection": collection, "since": since}
+        if limit is not None:
+            params["limit"] = limit
+        found: list[dict[str, Any]] = self._ask("GET", "/v1/changes", params=params).json()[
+            "changes"
+        ]
+        return found
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -90,7 +146,7 @@ class Client:
         method: str,
         path: str,
         *,
-        content: str | None = None,
+        content: str | bytes | None = None,
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> httpx.Response:

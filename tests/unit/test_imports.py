@@ -53,7 +53,10 @@ def modules(package: str) -> set[str]:
 
 
 def test_importing_the_packer_loads_nothing_heavy() -> None:
-    heavy = ("fastapi", "matplotlib", "prefect", "unstructured", "numpy", "tiktoken", "rensa", "alembic", "click", "rich")
+    heavy = (
+        "fastapi", "matplotlib", "prefect", "unstructured", "numpy", "tiktoken", "rensa", "alembic",
+        "click", "rich",
+    )  # fmt: skip
     loaded = run(
         "import json, sys, chunkprep_packer\n"
         f"print(json.dumps([n for n in {heavy!r} if n in sys.modules]))"
@@ -69,7 +72,7 @@ def test_the_base_install_imports_without_the_extras() -> None:
         "    for found in pkgutil.walk_packages(package.__path__, root + '.'):\n"
         "        readers = found.name.startswith('chunkprep_ingest.readers')\n"
         "        scripts = '.migrations' in found.name\n"
-        "        served = found.name.startswith(('chunkprep_packer.service.', 'chunkprep_packer.pages'))\n"
+        "        served = found.name.startswith((root + '.service.', root + '.pages'))\n"
         f"        if not (readers or scripts or served) and found.name not in {OF_THE_EXTRAS!r}:\n"
         "            importlib.import_module(found.name)\n"
         "import chunkprep_ingest.readers\n"
