@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -143,7 +144,7 @@ class IsolatedReader:
 
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
         self._process = None
-        process.kill()
+        _kill_all(process)
         process.wait()
         _close(process)
 
@@ -166,7 +167,7 @@ class _Deadline:
 
     def _kill(self) -> None:
         self.passed = True
-        self._process.kill()
+        _kill_all(self._process)
 
 
 def _start(limits: ReadLimits) -> subprocess.Popen[bytes]:
@@ -182,6 +183,15 @@ def _start(limits: ReadLimits) -> subprocess.Popen[bytes]:
         env=environment,
         start_new_session=True,  # Ctrl-C is for the parent, which ends at a document's border
     )
+
+
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and what it started: it leads a session of its own."""
+    if hasattr(os, "killpg") and process.poll() is None:
+        with suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def _reap(process: subprocess.Popen[bytes]) -> int:

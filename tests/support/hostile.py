@@ -308,4 +308,4 @@ _GOOD: tuple[tuple[str, Callable[[str], bytes]], ...] = (
     (".xlsx", _xlsx),
 )
 
-_TEXTUAL = frozenset({"markdown", "html", "csv", "tsv", "text", "eml"})
+_TEXTUAL = frozenset({"markdown", "html", "csv", "tsv", "text", "eml", "rst", "org"})

@@ -107,7 +107,7 @@ def test_page_headers_and_footers_are_left_out_on_request() -> None:
     assert "ACME" not in document.text
     assert "Page" not in document.text
     assert document.coverage == 1.0
-    assert document.warnings == ("boilerplate: 8 lines of page headers and footers were left out",)
+    assert document.warnings == ("boilerplate: 16 words of page headers and footers were left out",)
 
 
 def encrypted(user: str) -> bytes:

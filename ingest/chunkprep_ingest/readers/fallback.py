@@ -19,7 +19,7 @@ _MARK = "+fallback-"
 _IN_PARTS = "eml"
 """The reader whose parts have encodings of their own."""
 
-_TEXTUAL = frozenset({"markdown", "html", "csv", "tsv", "text", _IN_PARTS})
+_TEXTUAL = frozenset({"markdown", "html", "csv", "tsv", "text", "rst", "org", _IN_PARTS})
 
 
 def marked(

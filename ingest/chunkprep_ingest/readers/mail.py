@@ -11,7 +11,7 @@ import email.policy
 import re
 from collections.abc import Iterator
 from email.message import EmailMessage
-from typing import cast
+from typing import NamedTuple, cast
 
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.decode import clean, decode
@@ -50,29 +50,40 @@ def read_message(
     if subject:
         writer.add(Found("title", subject, 1))
     lines = [f"{key}: {_header(message, key)}" for key in _HEADERS if _header(message, key)]
-    body, words = _body(message, name, options)
+    body = _body(message, name, options)
     attachments, warnings = _attachments(message, options, depth)
-    if not (subject or body or attachments):
+    if not (subject or body.found or attachments):
         raise ReadError("empty", f"{name} holds neither subject nor text")
     writer.add(Found("paragraph", "\n".join(lines)))
-    for found in route.without_leaps(body):
+    for found in route.without_leaps(body.found):
         writer.add(found)
     for title, attached in attachments:
         writer.add(Found("title", title, _BELOW))
         writer.copy(attached, deeper=_BELOW)
-    document = writer.document(name, fingerprint(), title=subject, warnings=warnings)
-    return covered(document, "\n".join([subject, *lines, words]))
+    document = writer.document(
+        name, fingerprint(), title=subject, warnings=warnings + body.warnings
+    )
+    return covered(document, "\n".join([subject, *lines, body.words]), body.left_out)
 
 
-def _body(message: EmailMessage, name: str, options: ReadOptions) -> tuple[list[Found], str]:
-    """The body's blocks, and its words by a dumb extraction."""
+class _Body(NamedTuple):
+    """The body's blocks, its words by a dumb extraction, and what a setting keeps out of it."""
+
+    found: list[Found]
+    words: str = ""
+    left_out: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def _body(message: EmailMessage, name: str, options: ReadOptions) -> _Body:
     part = message.get_body(("html", "plain"))
     if part is None:
-        return [], ""
+        return _Body([])
     text = _text(cast(EmailMessage, part), name, options)
     if part.get_content_type() == "text/html":
-        return find_blocks(text, options).found, visible_words(text)
-    return list(_plain(text, name)), text
+        blocks = find_blocks(text, options)
+        return _Body(blocks.found, visible_words(text), blocks.left_out(), blocks.warnings())
+    return _Body(list(_plain(text, name)), text)
 
 
 def _plain(text: str, name: str) -> Iterator[Found]:

@@ -47,9 +47,9 @@ def read_pdf(data: bytes, name: str, options: ReadOptions) -> ParsedDocument:
     writer = TextWriter()
     for block in with_running(found, running) if options.keep_boilerplate else found:
         writer.add(block)
-    warnings = _warnings(unread, 0 if options.keep_boilerplate else len(running))
-    document = writer.document(name, fingerprint(), title=title, warnings=warnings)
     left_out = "" if options.keep_boilerplate else "\n".join(line.text for line in running)
+    warnings = _warnings(unread, len(left_out.split()))
+    document = writer.document(name, fingerprint(), title=title, warnings=warnings)
     return covered(document, "\n".join(line.text for line in lines), left_out)
 
 
@@ -108,5 +108,5 @@ def _warnings(unread: list[int], dropped: int) -> tuple[str, ...]:
         more = ", …" if len(unread) > _NAMED_PAGES else ""
         warnings.append(f"no_text_layer: pages without text that hold pictures: {pages}{more}")
     if dropped:
-        warnings.append(f"boilerplate: {dropped} lines of page headers and footers were left out")
+        warnings.append(f"boilerplate: {dropped} words of page headers and footers were left out")
     return tuple(warnings)

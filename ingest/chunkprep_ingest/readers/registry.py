@@ -33,12 +33,19 @@ _READERS: dict[str, Reader] = {
     "xlsx": Reader("sheets", "read_xlsx", (".xlsx",)),
     "pdf": Reader("pdf", "read_pdf", (".pdf",)),
     "eml": Reader("mail", "read_eml", (".eml",)),
+    "msg": Reader("outlook", "read_msg", (".msg",)),
+    "xml": Reader("xml", "read_xml", (".xml",)),
+    "epub": Reader("pandoc", "read_epub", (".epub",)),
+    "odt": Reader("pandoc", "read_odt", (".odt",)),
+    "rtf": Reader("pandoc", "read_rtf", (".rtf",)),
+    "rst": Reader("pandoc", "read_rst", (".rst", ".rest")),
+    "org": Reader("pandoc", "read_org", (".org",)),
     "csv": Reader("delimited", "read_csv", (".csv",)),
     "tsv": Reader("delimited", "read_tsv", (".tsv", ".tab")),
     "text": Reader("plaintext", "read_text", (".txt", ".text", ".log")),
 }
 
-_WITH_BOILERPLATE = frozenset({"html", "docx", "pdf", "eml"})
+_WITH_BOILERPLATE = frozenset({"html", "docx", "pdf", "eml", "msg", "epub", "odt"})
 _WITHOUT_BOILERPLATE = "+without-boilerplate"
 
 _OLD_OFFICE = {".doc": ".docx", ".dot": ".docx", ".ppt": ".pptx", ".pps": ".pptx", ".xls": ".xlsx"}
