@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
+from chunkprep_ingest.errors import RequestError
 
 Runner = Literal["thread", "process", "dask"]
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class IngestSettings(BaseModel):
@@ -57,6 +60,20 @@ class IngestSettings(BaseModel):
                 if template and Path(template).is_file()
                 else template,
             }
+        )
+
+
+def refuse_unshared_store(settings: IngestSettings) -> None:
+    """Raises RequestError where workers of other machines would each write a SQLite file."""
+    address = settings.dask_address
+    if settings.runner != "dask" or address is None or not settings.store.startswith("sqlite:"):
+        return
+    host = urlsplit(address if "://" in address else f"//{address}").hostname
+    if host not in _LOOPBACK:
+        raise RequestError(
+            f"workers of the Dask cluster at {address} cannot share the SQLite file of --store; "
+            f"use postgresql://USER@HOST/DATABASE",
+            "store",
         )
 
 
