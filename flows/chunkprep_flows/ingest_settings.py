@@ -35,6 +35,8 @@ class IngestSettings(BaseModel):
     metadata: str | None = None
     """A rules file that applies to every source, like a folder's chunkprep.yaml."""
     fallback_encoding: str | None = None
+    mirror: str | None = None
+    """The folder that remote sources are downloaded to; None: one in the user's cache."""
     sync: bool = False
     allow_mass_withdraw: bool = False
     retry: bool = False
@@ -55,6 +57,7 @@ class IngestSettings(BaseModel):
                     source if "://" in source else _absolute(source) for source in self.sources
                 ),
                 "store": self.store if file == self.store else f"sqlite:///{_absolute(file)}",
+                "mirror": None if self.mirror is None else _absolute(self.mirror),
                 "metadata": None if self.metadata is None else _absolute(self.metadata),
                 "template": _absolute(template)
                 if template and Path(template).is_file()
