@@ -42,6 +42,7 @@ EXTRAS = {
     "starlette": "serve",
     "uvicorn": "serve",
     "prefect_dask": "dask",
+    "distributed": "dask",
 }
 """Which extra brings a module that a command may miss."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 from chunkprep_flows.attempts import attempt_key
 from chunkprep_flows.ingest_settings import IngestSettings
@@ -24,7 +25,12 @@ ASK = 500
 
 def listing_of(settings: IngestSettings) -> Listing:
     """The files that the settings name."""
-    return list_sources(settings.sources, include=settings.include, exclude=settings.exclude)
+    return list_sources(
+        settings.sources,
+        include=settings.include,
+        exclude=settings.exclude,
+        mirrors=None if settings.mirror is None else Path(settings.mirror),
+    )
 
 
 def judge(

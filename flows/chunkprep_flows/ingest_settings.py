@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
+from chunkprep_ingest.errors import RequestError
 
 Runner = Literal["thread", "process", "dask"]
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class IngestSettings(BaseModel):
@@ -35,6 +38,8 @@ class IngestSettings(BaseModel):
     drop_boilerplate: bool = False
     read_seconds: Annotated[float, Field(gt=0)] = 120.0
     read_memory: Annotated[int, Field(ge=1)] = 1536
+    mirror: str | None = None
+    """The folder that remote sources are downloaded to; None: one in the user's cache."""
     sync: bool = False
     allow_mass_withdraw: bool = False
     retry: bool = False
@@ -55,11 +60,26 @@ class IngestSettings(BaseModel):
                     source if "://" in source else _absolute(source) for source in self.sources
                 ),
                 "store": self.store if file == self.store else f"sqlite:///{_absolute(file)}",
+                "mirror": None if self.mirror is None else _absolute(self.mirror),
                 "metadata": None if self.metadata is None else _absolute(self.metadata),
                 "template": _absolute(template)
                 if template and Path(template).is_file()
                 else template,
             }
+        )
+
+
+def refuse_unshared_store(settings: IngestSettings) -> None:
+    """Raises RequestError where workers of other machines would each write a SQLite file."""
+    address = settings.dask_address
+    if settings.runner != "dask" or address is None or not settings.store.startswith("sqlite:"):
+        return
+    host = urlsplit(address if "://" in address else f"//{address}").hostname
+    if host not in _LOOPBACK:
+        raise RequestError(
+            f"workers of the Dask cluster at {address} cannot share the SQLite file of --store; "
+            f"use postgresql://USER@HOST/DATABASE",
+            "store",
         )
 
 

@@ -234,7 +234,8 @@ def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:
         if known is None or known.version is None:
             run.store.forget_failure(run.settings.collection, path.key)
             return failed(path.key, path.error)
-    return _recorded(run, path.key, path.path.absolute().as_uri(), path.error)
+    uri = path.uri or path.path.absolute().as_uri()
+    return _recorded(run, path.key, uri, path.error)
 
 
 def _recorded(run: Run, document: str, uri: str, error: ReadError) -> DocumentOutcome:

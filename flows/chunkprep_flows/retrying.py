@@ -11,6 +11,7 @@ from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.pipeline import Progress, ingest
 from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.remote import is_remote
 from chunkprep_ingest.sources import Listing, SourceFile, Unreadable, path_of
 from chunkprep_store import Failure, Store
 
@@ -49,6 +50,11 @@ def listing_of_failures(failures: list[Failure]) -> Listing:
     unreadable: list[Unreadable] = []
     for failure in failures:
         path = path_of(failure.uri)
+        if is_remote(failure.uri):
+            remedy = "run `chunkprep ingest URL --retry` with the URL that it came from"
+            told = ReadError("unreadable", f"{failure.uri}: not a file of this machine", remedy)
+            unreadable.append(Unreadable(failure.document, path, told, failure.uri))
+            continue
         try:
             status = path.stat()
         except OSError as error:

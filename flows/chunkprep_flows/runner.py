@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_report import IngestReport
-from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
 from chunkprep_flows.progress import shown_progress
 
 
@@ -18,9 +18,11 @@ def run_directly(settings: IngestSettings) -> IngestReport:
 
 def run_in_session(settings: IngestSettings) -> IngestReport:
     """Through the flow, within `prefect_session`."""
+    from prefect import tags
+
     from chunkprep_flows.ingest_documents import ingest_documents
 
-    with shown_progress():
+    with shown_progress(), tags("chunkprep", f"collection:{settings.collection}"):
         return ingest_documents(settings)
 
 
@@ -28,5 +30,6 @@ def run_flow(settings: IngestSettings, *, verbose: bool = False) -> IngestReport
     """Through the flow, against the Prefect API that is configured or a private one."""
     from chunkprep_flows.prefect_session import prefect_session
 
+    refuse_unshared_store(settings)  # before a server is started for nothing
     with prefect_session(verbose=verbose, say=talk):
         return run_in_session(settings)

@@ -31,7 +31,7 @@ def withdraw_gone(
     found = withdrawals(
         {key: info.uri for key, info in standing.items()},
         {file.key for file in listing.files},
-        [root.absolute().as_uri() for root in listing.roots],
+        listing.root_uris,
         complete=listing.complete,
         allow_mass=settings.allow_mass_withdraw,
     )
@@ -50,7 +50,7 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
     if not listing.complete:
         return
     listed = {file.key for file in listing.files}
-    roots = tuple(root.absolute().as_uri().rstrip("/") + "/" for root in listing.roots)
+    roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
     for failure in store.failures(settings.collection):
         below = failure.uri.startswith(roots) and failure.document not in listed
         if below and not os.path.lexists(path_of(failure.uri)):

@@ -1,4 +1,4 @@
-"""Which files a run is about: files, folders and globs, listed once and in a stable order."""
+"""Which files a run is about: files, folders, globs and URLs, listed once and in a stable order."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathspec import GitIgnoreSpec
 
 from chunkprep_ingest.errors import ChunkprepError, ReadError
 from chunkprep_ingest.ids import document_key
+from chunkprep_ingest.remote import Mirror, default_home, is_remote, mirror
 
 IGNORE_FILE = ".chunkprepignore"
 RULES_FILE = "chunkprep.yaml"
@@ -43,6 +44,8 @@ class Unreadable(NamedTuple):
     key: str
     path: Path
     error: ReadError
+    uri: str | None = None
+    """Where it is, if that is not the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,13 @@ class Listing:
     unreadable: tuple[Unreadable, ...]
     roots: tuple[Path, ...]
     """The folders that were listed whole, filters aside: what `--sync` may speak for."""
+    remote_roots: tuple[str, ...] = ()
+    """The URLs of remote ones."""
+
+    @property
+    def root_uris(self) -> tuple[str, ...]:
+        """The URIs of all those folders."""
+        return (*(root.absolute().as_uri() for root in self.roots), *self.remote_roots)
 
     @property
     def complete(self) -> bool:
@@ -86,15 +96,18 @@ def list_sources(
     *,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    mirrors: Path | None = None,
 ) -> Listing:
-    """The files that `sources` (files, folders, globs) name, each once, ordered by key.
+    """The files that `sources` (files, folders, globs, fsspec URLs) name, each once, by key.
+
+    What a URL names is downloaded below `mirrors` first, except what is there and unchanged.
 
     Hidden files, sidecars, rule files and what `.chunkprepignore` names are left out of folders.
     A missing or unreadable path is listed as unreadable. Raises ChunkprepError where two files
-    would get the same key.
+    would get the same key, or where a protocol's extra is missing.
     """
     wanted = Filter(tuple(include), tuple(exclude))
-    walk = _Walk(wanted)
+    walk = _Walk(wanted, mirrors or default_home())
     for source in sources:
         walk.add(os.fspath(source))
     return walk.listing()
@@ -117,14 +130,19 @@ def _there(source: str) -> bool:
 class _Walk:
     """One listing in the making."""
 
-    def __init__(self, wanted: Filter) -> None:
+    def __init__(self, wanted: Filter, mirrors: Path) -> None:
         self.wanted = wanted
+        self.mirrors = mirrors
+        self.remote: dict[Path, Mirror] = {}
         self.files: dict[str, SourceFile] = {}
         self.keys: dict[str, str] = {}  # key -> real path
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
 
     def add(self, source: str) -> None:
+        if is_remote(source):
+            self._add_remote(source)
+            return
         path = Path(source)
         if not os.path.lexists(path) and _MAGIC & set(source):
             self._add_glob(source)
@@ -137,7 +155,31 @@ class _Walk:
     def listing(self) -> Listing:
         files = sorted(self.files.values(), key=lambda file: file.key)
         unreadable = sorted(self.unreadable.values(), key=lambda item: item.key)
-        return Listing(tuple(files), tuple(unreadable), tuple(self.roots))
+        whole = tuple(found.url for found in self.remote.values() if found.whole)
+        return Listing(tuple(files), tuple(unreadable), tuple(self.roots), whole)
+
+    def _add_remote(self, source: str) -> None:
+        """The mirror is walked like any folder, and only its URIs are another's."""
+        filters = repr((self.wanted.include, self.wanted.exclude))
+        found = mirror(source, self.mirrors, self._counts_remotely, filters)
+        for relative, reason in found.lost:
+            uri = found.uri(relative) if relative else source
+            path = found.root / relative
+            told = ReadError("unreadable", f"{uri}: {reason}", "check the URL and its credentials")
+            key = _key(path, found.root) if relative else document_key(source)
+            self.unreadable.setdefault(path, Unreadable(key, path, told, uri))
+        self.remote[found.root] = found
+        if found.whole and found.root.is_dir():
+            self._add_folder(found.root)
+        for name in () if found.whole else found.files:
+            self._add_file(found.root / name, found.root, named=True)
+
+    def _counts_remotely(self, relative: str) -> bool:
+        """Also the files of ours that say something of others."""
+        name = relative.rpartition("/")[2]
+        ours = name in (RULES_FILE, IGNORE_FILE) or name.endswith(SIDECAR_SUFFIX)
+        hidden = any(part.startswith(".") for part in relative.split("/"))
+        return ours or (bool(name) and not hidden and self.wanted.takes(relative))
 
     def _add_glob(self, source: str) -> None:
         root, pattern = _split_glob(source)
@@ -206,6 +248,8 @@ class _Walk:
         return path.is_dir() or self.wanted.takes(path.relative_to(root).as_posix())
 
     def _add_file(self, path: Path, root: Path, *, named: bool = False) -> None:
+        if path in self.unreadable:  # what an earlier run downloaded of it is out of date
+            return
         try:
             status = path.stat()
         except OSError as error:
@@ -225,10 +269,16 @@ class _Walk:
                 f"two files would be the document {key!r}: {self.files[other].path} and {path}; "
                 f"name a folder that holds both instead"
             )
-        uri = (path.parent.resolve() / path.name).as_uri()
+        uri = self._uri(path, root)
         self.files[real] = SourceFile(
             key, uri, path, root, status.st_size, status.st_mtime_ns, named
         )
+
+    def _uri(self, path: Path, root: Path) -> str:
+        found = self.remote.get(root)
+        if found is not None:
+            return found.uri(path.relative_to(root).as_posix())
+        return (path.parent.resolve() / path.name).as_uri()
 
     def _fail(self, path: Path, root: Path, reason: str) -> None:
         error = ReadError("unreadable", f"{_printable(os.fspath(path))}: {reason}")

@@ -19,8 +19,10 @@ from chunkprep_flows.auditing import ALL_CHECKS
 from chunkprep_ingest.metadata import METADATA_FIELDS
 
 DOCS = ROOT / "docs"
-WALKED = ("versions.md", "vector-index.md")
+WALKED = ("versions.md", "vector-index.md", "operations.md")
 """Pages that hold commands; a page that gets some is added here, or the last test fails."""
+
+WRITTEN_POSTGRES = "postgresql://keeper@db/chunkprep"
 
 
 @pytest.fixture
@@ -35,10 +37,13 @@ def read(page: str) -> str:
     return (DOCS / page).read_text(encoding="utf-8")
 
 
-def walk(cli: Cli, page: str) -> dict[str, list[str]]:
-    """Run a page; what each command printed on stdout and stderr each time, by its line."""
+def walk(cli: Cli, page: str, postgres: str = "") -> dict[str, list[str]]:
+    """Run a page; what each command printed on stdout and stderr each time, by its line.
+
+    The page's PostgreSQL is the one at the URL `postgres`.
+    """
     said: dict[str, list[str]] = defaultdict(list)
-    for step in steps(read(page)):
+    for step in steps(read(page).replace(WRITTEN_POSTGRES, postgres or WRITTEN_POSTGRES)):
         if isinstance(step, File):
             (cli.folder / step.path).write_text(step.text, encoding="utf-8")
         else:
@@ -86,6 +91,16 @@ def test_the_page_on_vector_indexes_runs(walker: Cli) -> None:
     assert "0 errors, 0 warnings" in said["chunkprep audit --index-ids ids.txt"][0]
     [late] = said["chunkprep audit --index-ids ids.txt --fail-on warning"]
     assert "index_missing" in late
+
+
+@pytest.mark.postgres
+def test_the_page_on_operations_runs(walker: Cli, postgres_url: str) -> None:
+    said = walk(walker, "operations.md", postgres_url)
+    assert "0 errors, 0 warnings" in said["chunkprep audit --sources samples"][0]
+    assert (walker.folder / "old.jsonl").read_text().count("\n") > 1
+    [kept] = said["chunkprep audit --sources samples --recount all --store sqlite:///backup.db"]
+    assert "0 errors, 0 warnings" in kept
+    assert "13 unchanged" in said["chunkprep ingest samples --direct --dry-run"][0]
 
 
 def test_the_page_on_versions_names_every_check_and_every_field() -> None:

@@ -18,8 +18,8 @@ import chunkprep_packer
 ROOT = Path(__file__).parents[2]
 SHELLS = {
     "chunkprep_ingest": {
-        "front_matter", "reading_process", "reading_wire", "reading_worker", "rules", "sources",
-        "tokens",
+        "front_matter", "reading_process", "reading_wire", "reading_worker", "remote", "rules",
+        "sources", "tokens",
     },
     "chunkprep_packer": {
         "block_sizes", "client", "gather", "langchain", "llamaindex", "log_figures", "log_writer",

@@ -43,6 +43,8 @@ source_options = stacked(
            metavar="SECONDS", help="Time to read one file."),
     option("--read-memory", type=click.IntRange(1), default=1536, metavar="MIB",
            help="Memory to read one file."),
+    option("--mirror", type=click.Path(file_okay=False), metavar="DIR",
+           help="Where what URLs name is downloaded to (default: the user's cache)."),
     option("--sync", is_flag=True, help="Also withdraw documents gone from the folders named."),
     option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw past its guard."),
     option("--workers", type=click.IntRange(1, 256), default=1, metavar="N",
@@ -66,7 +68,7 @@ source_options = stacked(
 def ingest(
     ctx: click.Context, /, sources: tuple[str, ...], direct: bool, as_json: bool, **options: Any
 ) -> None:
-    """Ingest files, folders and globs: read, split, price, store.
+    """Ingest files, folders, globs and URLs (s3://, https:// …): read, split, price, store.
 
     What has not changed is left alone; a changed document gets a new version. Exit 1 when a
     document failed: the others are ingested, and `chunkprep failures` lists it until it is fixed.

@@ -5,10 +5,8 @@ from __future__ import annotations
 import click
 
 from chunkprep_flows.console import print_json, talk
-from chunkprep_flows.opened import now, opened
+from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, json_option, option, store_options
-
-DAY = 86_400_000_000  # microseconds
 
 
 @command(example="chunkprep prune --older-than 365 --packs 90")
@@ -32,17 +30,12 @@ def prune(
     as_json: bool,
 ) -> None:
     """Remove superseded and withdrawn versions and old pack logs."""
-    moment = now()
+    from chunkprep_flows.pruning import prune_collection
+
     with opened(store) as target:
-        removed = target.prune(
-            collection,
-            ended_before=moment - older_than * DAY,
-            packs_before=None if packs is None else moment - packs * DAY,
-            with_packs=even_if_logged,
-            now=moment,
+        removed = prune_collection(
+            target, collection, older_than=older_than, packs=packs, even_if_logged=even_if_logged
         )
-        if removed.versions or removed.packs:
-            target.vacuum()
     if as_json:
         print_json(removed)
     else:

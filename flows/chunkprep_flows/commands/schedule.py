@@ -9,7 +9,7 @@ import click
 from chunkprep_flows.audit_settings import AuditSettings, Level
 from chunkprep_flows.commands.ingest import source_options
 from chunkprep_flows.console import talk
-from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
 from chunkprep_flows.named_sources import refuse_missing
 from chunkprep_flows.options import command, option, store_options
 
@@ -56,6 +56,7 @@ def schedule(
         raise click.UsageError("give either --cron or --every")
     refuse_missing(sources)
     settings = IngestSettings(sources=sources, **options).absolute()
+    refuse_unshared_store(settings)
     audit = None if audit_cron is None else audit_of(settings, audit_fail_on)
     from chunkprep_flows.prefect_session import prefect_session, prepare_environment
 

@@ -1,0 +1,189 @@
+"""Remote sources by fsspec URL: a real S3 server, a real web server, memory and an archive."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.conftest import Cli
+
+from chunkprep_store import Store
+
+REFUND = "# Refunds\n\nFourteen days.\n"
+BAGS = "# Bags\n\nOne bag of 20 kg.\n"
+
+
+@pytest.fixture(autouse=True)
+def _mirrors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CHUNKPREP_MIRROR", str(tmp_path / "mirrors"))
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A bucket named `docs` on moto's S3 server, and its client; requests are in `seen`."""
+    import boto3  # type: ignore[import-untyped]
+    import s3fs  # type: ignore[import-untyped]
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1")
+    client.create_bucket(Bucket="docs")
+    yield client
+    for name in [key["Key"] for key in client.list_objects(Bucket="docs").get("Contents", [])]:
+        client.delete_object(Bucket="docs", Key=name)
+    s3fs.S3FileSystem.clear_instance_cache()
+    client.close()
+    server.stop()
+
+
+def put(client: Any, **texts: str) -> None:
+    for name, text in texts.items():
+        client.put_object(Bucket="docs", Key=f"policies/{name}.md", Body=text.encode())
+
+
+def uri(cli: Cli, document: str) -> str | None:
+    """Where a stored document came from."""
+    with Store.open(f"sqlite:///{cli.folder / 'chunkprep.db'}") as store:
+        return store.known("default", [document])[document].uri
+
+
+def downloads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the objects that are downloaded from now on."""
+    from chunkprep_ingest import remote
+
+    seen: list[str] = []
+    real = remote._download
+
+    def recorded(system: Any, name: str, root: Path, relative: str) -> None:
+        seen.append(relative)
+        real(system, name, root, relative)
+
+    monkeypatch.setattr(remote, "_download", recorded)
+    return seen
+
+
+def test_a_bucket_is_ingested_and_only_what_changed_is_downloaded_again(
+    cli: Cli, bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = downloads(monkeypatch)
+    put(bucket, refund=REFUND, bags=BAGS)
+    bucket.put_object(Bucket="docs", Key="policies/bags.md.meta.yaml", Body=b"edition: '7'\n")
+    first = cli.ingest("s3://docs/policies")
+    assert (first["new"], first["failed"]) == (2, 0)
+    stored = {doc["document"]: doc for doc in cli.lines("docs")}
+    assert stored["bags.md"]["edition"] == "7"
+    assert uri(cli, "refund.md") == "s3://docs/policies/refund.md"
+    assert sorted(seen) == ["bags.md", "bags.md.meta.yaml", "refund.md"]
+    seen.clear()
+    assert cli.ingest("s3://docs/policies")["unchanged"] == 2
+    assert seen == []
+    put(bucket, refund=REFUND.replace("Fourteen", "Twenty"))
+    assert cli.ingest("s3://docs/policies")["updated"] == 1
+    assert seen == ["refund.md"]
+
+
+def test_a_bucket_gives_the_chunks_of_the_same_files(cli: Cli, bucket: Any) -> None:
+    put(bucket, refund=REFUND, bags=BAGS)
+    folder = cli.folder / "policies"
+    folder.mkdir()
+    (folder / "refund.md").write_text(REFUND)
+    (folder / "bags.md").write_text(BAGS)
+    cli.ingest("s3://docs/policies", "--store", "sqlite:///remote.db")
+    cli.ingest("policies", "--store", "sqlite:///local.db")
+    for document in ("refund.md", "bags.md"):
+        there = cli.lines("chunks", document, "--store", "sqlite:///remote.db")
+        assert there == cli.lines("chunks", document, "--store", "sqlite:///local.db")
+
+
+def test_sync_withdraws_an_object_that_is_gone(cli: Cli, bucket: Any) -> None:
+    put(bucket, refund=REFUND, bags=BAGS)
+    cli.ingest("s3://docs/policies")
+    bucket.delete_object(Bucket="docs", Key="policies/bags.md")
+    assert cli.ingest("s3://docs/policies", "--sync")["withdrawn"] == 1
+    put(bucket, bags=BAGS)
+    assert cli.ingest("s3://docs/policies", "--sync")["revived"] == 1
+
+
+def test_a_bucket_that_is_not_there_fails_and_withdraws_nothing(cli: Cli, bucket: Any) -> None:
+    put(bucket, refund=REFUND, bags=BAGS)
+    cli.ingest("s3://docs/policies")
+    bucket.delete_object(Bucket="docs", Key="policies/refund.md")
+    report = cli.ingest("s3://docs/policies", "s3://elsewhere/x", "--sync", code=1)
+    assert (report["failed"], report["withdrawn"]) == (1, 0)
+    [failed] = [d for d in report["documents"] if d["error"]]
+    assert failed["error"]["code"] == "unreadable"
+
+
+def test_filters_spare_the_download(cli: Cli, bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = downloads(monkeypatch)
+    put(bucket, refund=REFUND, bags=BAGS)
+    assert cli.ingest("s3://docs", "--exclude", "bags.md")["new"] == 1
+    assert seen == ["policies/refund.md"]
+
+
+def test_a_page_of_a_web_server(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "served").mkdir()
+    (tmp_path / "served" / "refund.md").write_text(REFUND)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_port}"
+        assert cli.ingest(f"{base}/refund.md")["new"] == 1
+        gone = cli.ingest(f"{base}/gone.md", code=1)
+        server.shutdown()
+    assert uri(cli, "refund.md") == f"{base}/refund.md"
+    assert gone["documents"][0]["error"]["code"] == "unreadable"
+
+
+def test_memory_and_an_archive(cli: Cli, tmp_path: Path) -> None:
+    import fsspec  # type: ignore[import-untyped]
+
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/team/a.md", REFUND.encode())
+    with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
+        archive.writestr("rules/b.md", BAGS)
+    report = cli.ingest("memory://team", f"zip://::{tmp_path / 'docs.zip'}")
+    memory.rm("/team", recursive=True)
+    assert {d["document"] for d in report["documents"]} == {"a.md", "rules/b.md"}
+    assert report["new"] == 2
+
+
+@pytest.mark.parametrize(("module", "url", "extra"), [
+    ("s3fs", "s3://docs/policies", "s3"),
+    ("fsspec", "memory://docs", "remote"),
+    ("gcsfs", "gs://docs", "gcs"),
+])  # fmt: skip
+def test_a_missing_library_is_named_with_its_extra(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, module: str, url: str, extra: str
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    if "fsspec" in sys.modules and module != "fsspec":
+        sys.modules["fsspec.registry"]._registry.pop(url.partition(":")[0], None)
+    said = cli("ingest", url, "--direct", code=2).stderr.strip()
+    assert f"pip install 'chunkprep[{extra}]'" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_an_unknown_protocol_is_refused_on_one_line(cli: Cli) -> None:
+    said = cli("ingest", "carrier-pigeon://docs", "--direct", code=2).stderr.strip()
+    assert "carrier-pigeon" in said
+    assert os.linesep not in said
