@@ -4,8 +4,8 @@ from __future__ import annotations
 
 EXTRAS = (
     "bs4", "distributed", "docx", "fastapi", "lxml", "numpy", "openpyxl", "pandas", "pathspec",
-    "pptx", "prefect", "prefect_dask", "prometheus_client", "psycopg", "pypdfium2", "pyromark", "rensa",
-    "starlette", "tokenizers", "unstructured", "uvicorn", "yaml",
+    "pptx", "prefect", "prefect_dask", "prometheus_client", "psycopg", "pypdfium2", "pyromark",
+    "rensa", "starlette", "tokenizers", "unstructured", "uvicorn", "yaml",
 )  # fmt: skip
 """Modules that no requirement of the base install brings."""
 

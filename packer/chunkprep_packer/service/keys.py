@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from chunkprep_ingest.model import Moment
-from chunkprep_store import ApiKey
-from chunkprep_store.keys import Role
+from chunkprep_store.keys import ApiKey, Role
 
 PREFIX = "chunkprep"
 

@@ -14,7 +14,8 @@ from chunkprep_packer.packer import Packer
 from chunkprep_packer.service.keys import EVERYTHING, Grant, recognise
 from chunkprep_packer.service.problems import UNAUTHORIZED, ProblemError
 from chunkprep_packer.service.settings import ServiceSettings
-from chunkprep_store import ApiKey, Store
+from chunkprep_store import Store
+from chunkprep_store.keys import ApiKey
 
 KEYS_SECONDS = 2.0
 """How old the list of keys may be: a revoked key opens nothing after this."""
