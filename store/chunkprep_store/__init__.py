@@ -6,7 +6,6 @@ from chunkprep_store.changes import Change
 from chunkprep_store.collection import StoredProfile
 from chunkprep_store.documents import HistoryEntry, KnownDocument, VersionInfo
 from chunkprep_store.erase import Erased
-from chunkprep_store.keys import ApiKey
 from chunkprep_store.lifecycle import Decided
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.packlog import Impact, PackedChunk, PackRecord
@@ -21,7 +20,6 @@ from chunkprep_store.store import Store
 
 __all__ = [
     "CHECKS",
-    "ApiKey",
     "Change",
     "Decided",
     "DocumentCounts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.e2e.conftest import Cli
-from tests.support.serving import served
+from tests.support.serving import serving
 
 from chunkprep_ingest.errors import NotFoundError, PinsExceedSlot, RequestError, ServiceError
 from chunkprep_packer import Packer, PackOptions, PackRequest
@@ -16,7 +16,7 @@ def test_the_client_does_over_http_what_the_packer_does_here(ingested: Cli) -> N
     from langchain_core.documents import Document
 
     store = f"sqlite:///{ingested.folder / 'chunkprep.db'}"
-    with served(store) as url, Client(url) as client:
+    with serving(store, ingested.folder) as served, Client(served.url) as client:
         hits = client.search("how long is the refund window", top=8, any_status=True)
         request = PackRequest(budget=600, candidates=hits, order="edges", ordinals=True)
         with Packer.open(store, log="off") as packer:
@@ -51,7 +51,8 @@ def test_the_client_does_over_http_what_the_packer_does_here(ingested: Cli) -> N
 def test_a_key_is_asked_for_once_there_is_one(ingested: Cli) -> None:
     key = ingested.json("keys", "add", "assistant")["key"]
     store = f"sqlite:///{ingested.folder / 'chunkprep.db'}"
-    with served(store) as url:
+    with serving(store, ingested.folder) as served:
+        url = served.url
         with Client(url, key=key) as client:
             assert client.search("refund window")
             with pytest.raises(ServiceError) as refused:

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from tests.support.ingesting import chunk_ids, ingest
 
 from chunkprep_packer import Candidate, Packer, PackRequest
-from chunkprep_packer.pages import pages_router
+from chunkprep_packer.pages import Viewer, pages_router
 from chunkprep_packer.pages.document_page import word_changes
 from chunkprep_packer.pages.pack_page import segments
 from chunkprep_store import Store
@@ -19,11 +19,11 @@ NOW = 1_700_000_000_000_000
 
 
 def client_of(store: Store, labels: frozenset[str] | None = None) -> TestClient:
-    def caller(request: Request) -> frozenset[str] | None:
-        return labels
+    def caller(request: Request, collection: str | None) -> Viewer:
+        return Viewer(labels=labels, whole=labels is None)
 
     app = FastAPI()
-    app.include_router(pages_router(store, clock=lambda: NOW + 100, caller=caller))
+    app.include_router(pages_router(lambda _: store, clock=lambda: NOW + 100, caller=caller))
     return TestClient(app)
 
 

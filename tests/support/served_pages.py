@@ -19,7 +19,7 @@ from chunkprep_store import Store
 def served_pages(store: Store) -> Iterator[str]:
     """The address of a running server; it is stopped afterwards."""
     app = FastAPI()
-    app.include_router(pages_router(store, clock=now))
+    app.include_router(pages_router(lambda _: store, clock=now))
     config = uvicorn.Config(app, log_level="error", ws="none", lifespan="off")
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -1,47 +1,109 @@
-"""The HTTP service as a process of its own, on a free port of this machine."""
+"""`chunkprep serve` as a process on a free port, and what a client sees of it."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import httpx
 
-START_SECONDS = 90
+START_SECONDS = 60
+
+
+@dataclass
+class Served:
+    """A running service."""
+
+    process: subprocess.Popen[bytes]
+    client: httpx.Client
+    log: Path
+
+    @property
+    def url(self) -> str:
+        """Its root."""
+        return str(self.client.base_url).rstrip("/")
+
+    def get(self, path: str, key: str | None = None, **params: object) -> httpx.Response:
+        """GET with query parameters."""
+        return self.client.get(path, params={k: str(v) for k, v in params.items()},
+                               headers=bearer(key))  # fmt: skip
+
+    def post(self, path: str, body: Any, key: str | None = None) -> httpx.Response:
+        """POST a JSON value, or bytes as they are."""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return self.client.post(path, content=content, headers=bearer(key))
+
+    def candidates(self, query: str, **search: object) -> list[dict[str, Any]]:
+        """Candidates for a pack, out of a search."""
+        hits = self.post("/v1/search", {"query": query, **search}).json()["hits"]
+        return [{"chunk_id": hit["chunk_id"], "score": hit["score"]} for hit in hits]
+
+    def stop(self) -> int:
+        """Ask it to end, as an orchestrator does; its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=START_SECONDS)
+
+    def lines(self) -> list[dict[str, Any]]:
+        """The JSON log lines so far."""
+        texts = self.log.read_text().splitlines()
+        return [json.loads(line) for line in texts if line.startswith("{")]
+
+    def metric(self, name: str) -> float:
+        """The sum of a figure over its labels."""
+        found = re.findall(rf"^{name}(?:{{.*}})? (\S+)$", self.get("/metrics").text, re.MULTILINE)
+        return sum(map(float, found))
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """The headers that carry a key."""
+    return {} if key is None else {"Authorization": f"Bearer {key}"}
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @contextmanager
-def served(store: str) -> Iterator[str]:
-    """`chunkprep serve` over the store at this URL; the service's root."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "chunkprep_flows.cli", "serve"]
-    with subprocess.Popen(
-        [*command, "--port", str(port), "--store", store],
-        env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
+def serving(store: str, folder: Path, *options: str) -> Iterator[Served]:
+    """Run `chunkprep serve` until the block ends."""
+    port, log = free_port(), folder / "serve.log"
+    command = [sys.executable, "-m", "chunkprep_flows.cli", "serve", "--store", store]
+    with log.open("wb") as stderr:
+        process = subprocess.Popen(
+            [*command, "--port", str(port), *options], cwd=folder, stderr=stderr,
+            env=dict(os.environ),
+        )  # fmt: skip
         try:
-            _wait(url, process)
-            yield url
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+                _await(client, process, log)
+                yield Served(process, client, log)
         finally:
-            process.terminate()
+            if process.poll() is None:
+                process.terminate()
+                process.wait(timeout=START_SECONDS)
 
 
-def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end:
-        assert process.poll() is None, f"the service ended with {process.returncode}"
+def _await(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
         try:
-            if httpx.get(f"{url}/readyz").is_success:
-                return
+            client.get("/healthz")
         except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError("the service did not start")
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError(f"the service did not start:\n{log.read_text()}")

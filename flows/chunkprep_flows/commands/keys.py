@@ -20,8 +20,7 @@ from chunkprep_flows.options import (
 from chunkprep_ingest.lifecycle import iso
 
 if TYPE_CHECKING:
-    from chunkprep_store import ApiKey
-    from chunkprep_store.keys import Role
+    from chunkprep_store.keys import ApiKey, Role
 
 ALL = "*"
 COLUMNS = ("key_id", "name", "role", "collections", "access", "created_at", "revoked_at")

@@ -3,6 +3,6 @@
 Each page is facts gathered from the store (its JSON) and a template that shows them.
 """
 
-from chunkprep_packer.pages.router import Caller, pages_router
+from chunkprep_packer.pages.router import Caller, Source, Viewer, pages_router
 
-__all__ = ["Caller", "pages_router"]
+__all__ = ["Caller", "Source", "Viewer", "pages_router"]

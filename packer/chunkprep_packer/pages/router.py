@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -18,8 +18,22 @@ from chunkprep_packer.pages.pack_page import pack_facts, pack_list
 from chunkprep_packer.pages.rendering import HEADERS, page, stylesheet
 from chunkprep_store import Store
 
-Caller = Callable[[Request], frozenset[str] | None]
-"""The access labels of whoever asks; None sees everything."""
+
+class Viewer(NamedTuple):
+    """Whoever asks. `collections` and `labels`: None sees all; `whole`: also the pages that add up
+    a whole collection, and its logged packs.
+    """
+
+    collections: frozenset[str] | None = None
+    labels: frozenset[str] | None = None
+    whole: bool = True
+
+
+Caller = Callable[[Request, str | None], Viewer]
+"""Who asks for a collection (None: for the list of them); raises where that is not allowed."""
+
+Source = Callable[[Request], Store]
+"""Where the store comes from, for each request: it may be away when the service starts."""
 
 _MOST = 2**31 - 1
 
@@ -28,15 +42,15 @@ class _ForbiddenError(ChunkprepError):
     """The page shows the whole collection; it needs a caller who may see everything."""
 
 
-def _everything(_request: Request) -> None:
-    return None
+def _anybody(_request: Request, _collection: str | None) -> Viewer:
+    return Viewer()
 
 
 def pages_router(
-    store: Store, *, clock: Callable[[], Moment], caller: Caller = _everything
+    source: Source, *, clock: Callable[[], Moment], caller: Caller = _anybody
 ) -> APIRouter:
-    """Routes under `/pages`. A caller limited to labels sees documents that the labels allow;
-    pages that add up a whole collection, and logged packs, need one who sees everything.
+    """Routes under `/pages`. A viewer limited to labels sees documents that the labels allow;
+    pages that add up a whole collection, and logged packs, need one who may see the whole.
     """
     router = APIRouter(prefix="/pages", include_in_schema=False)
 
@@ -46,60 +60,68 @@ def pages_router(
 
     @router.get("")
     def index(request: Request) -> Response:
-        return _answer(
-            request, "index.html", "", lambda: {"collection": None, "all": store.collections()}
-        )
+        def facts() -> dict[str, Any]:
+            mine = caller(request, None).collections
+            names = source(request).collections()
+            return {
+                "collection": None,
+                "all": [name for name in names if mine is None or name in mine],
+            }
+
+        return _answer(request, "index.html", "", facts)
 
     @router.get("/{collection}/documents")
     def documents(request: Request, collection: str) -> Response:
         def facts() -> dict[str, Any]:
-            return document_list(store, collection, at=_at(request, clock), labels=caller(request))
+            labels = caller(request, collection).labels
+            at = _at(request, clock)
+            return document_list(source(request), collection, at=at, labels=labels)
 
         return _answer(request, "documents.html", "documents", facts)
 
     @router.get("/{collection}/document")
     def document(request: Request, collection: str) -> Response:
         def facts() -> dict[str, Any]:
-            return _document(store, collection, request, _at(request, clock), caller(request))
+            labels = caller(request, collection).labels
+            return _document(source(request), collection, request, _at(request, clock), labels)
 
         return _answer(request, "document.html", "documents", facts)
 
-    def whole(request: Request, template: str, tab: str, facts: Callable[[], Any]) -> Response:
-        def checked() -> Any:
-            if caller(request) is not None:
+    def whole(
+        request: Request, collection: str, template: str, facts: Callable[[Store], dict[str, Any]]
+    ) -> Response:
+        def checked() -> dict[str, Any]:
+            if not caller(request, collection).whole:
                 raise _ForbiddenError(_ForbiddenError.__doc__ or "")
-            return facts()
+            return facts(source(request))
 
+        tab = "packs" if template == "pack.html" else template.removesuffix(".html")
         return _answer(request, template, tab, checked)
 
     @router.get("/{collection}/packs")
     def packs(request: Request, collection: str) -> Response:
-        return whole(request, "packs.html", "packs", lambda: pack_list(store, collection))
+        return whole(request, collection, "packs.html", lambda s: pack_list(s, collection))
 
     @router.get("/{collection}/pack/{request_id}")
     def pack(request: Request, collection: str, request_id: str) -> Response:
         query = request.query_params
         return whole(
-            request, "pack.html", "packs", lambda: pack_facts(store, collection, request_id, query)
+            request, collection, "pack.html", lambda s: pack_facts(s, collection, request_id, query)
         )
 
     @router.get("/{collection}/corpus")
     def corpus(request: Request, collection: str) -> Response:
-        return whole(
-            request,
-            "corpus.html",
-            "corpus",
-            lambda: corpus_facts(store, collection, at=_at(request, clock)),
-        )
+        def facts(store: Store) -> dict[str, Any]:
+            return corpus_facts(store, collection, at=_at(request, clock))
+
+        return whole(request, collection, "corpus.html", facts)
 
     @router.get("/{collection}/health")
     def health(request: Request, collection: str) -> Response:
-        return whole(
-            request,
-            "health.html",
-            "health",
-            lambda: health_facts(store, collection, at=_at(request, clock)),
-        )
+        def facts(store: Store) -> dict[str, Any]:
+            return health_facts(store, collection, at=_at(request, clock))
+
+        return whole(request, collection, "health.html", facts)
 
     return router
 

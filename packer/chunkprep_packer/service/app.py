@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from chunkprep_packer.service import probes, routes
 from chunkprep_packer.service.answers import problem_answer
+from chunkprep_packer.service.inspector import inspector_router
 from chunkprep_packer.service.metrics import Metrics
 from chunkprep_packer.service.openapi import describe
 from chunkprep_packer.service.opened import OpenedService
@@ -59,7 +60,7 @@ def create_app(settings: ServiceSettings, *, routers: Sequence[APIRouter] = ()) 
 
 def app_from_environment() -> FastAPI:
     """The app of one worker process of `chunkprep serve`."""
-    return create_app(ServiceSettings.from_environment())
+    return create_app(ServiceSettings.from_environment(), routers=[inspector_router()])
 
 
 async def _plain_problem(request: Request, error: Exception) -> Response:

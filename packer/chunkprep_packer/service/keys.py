@@ -6,6 +6,7 @@ guesses is shorter than the whole space. (Slow hashes are for passwords, which p
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import secrets
@@ -13,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from chunkprep_ingest.model import Moment
-from chunkprep_store import ApiKey
-from chunkprep_store.keys import Role
+from chunkprep_store.keys import ApiKey, Role
 
 PREFIX = "chunkprep"
 
@@ -62,6 +62,19 @@ def hash_of(secret: str) -> str:
 
 
 _NOBODY = ApiKey("", "", hash_of(""), "read", (), (), 0, 0)
+
+
+def token_of(authorization: str) -> str:
+    """The token in an Authorization header: Bearer's, or Basic's password; else ""."""
+    scheme, _, rest = authorization.partition(" ")
+    if scheme.lower() == "bearer":
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(rest, validate=True).decode().partition(":")[2]
+        except ValueError:  # neither base64 nor UTF-8: no token
+            return ""
+    return ""
 
 
 def recognise(token: str, keys: Sequence[ApiKey]) -> Grant | None:

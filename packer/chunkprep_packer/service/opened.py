@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 
 from chunkprep_packer.packer import Packer
-from chunkprep_packer.service.keys import EVERYTHING, Grant, recognise
+from chunkprep_packer.service.keys import EVERYTHING, Grant, recognise, token_of
 from chunkprep_packer.service.problems import UNAUTHORIZED, ProblemError
 from chunkprep_packer.service.settings import ServiceSettings
-from chunkprep_store import ApiKey, Store
+from chunkprep_store import Store
+from chunkprep_store.keys import ApiKey
 
 KEYS_SECONDS = 2.0
 """How old the list of keys may be: a revoked key opens nothing after this."""
@@ -59,8 +60,7 @@ class OpenedService:
         keys = self._known_keys()
         if not keys and self.settings.loopback:
             return EVERYTHING
-        scheme, _, token = (authorization or "").partition(" ")
-        found = recognise(token.strip(), keys) if scheme.lower() == "bearer" else None
+        found = recognise(token_of(authorization or ""), keys)
         if found is None:
             raise ProblemError(UNAUTHORIZED)
         return found

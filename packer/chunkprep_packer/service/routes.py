@@ -12,7 +12,7 @@ import orjson
 from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from chunkprep_ingest.errors import NotFoundError, RequestError
+from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso, moment
 from chunkprep_packer.eligibility import may_see
 from chunkprep_packer.pack_findings import signature_findings
@@ -205,8 +205,8 @@ def _moment(as_of: str | None) -> int | None:
         return None
     try:
         return moment(as_of)
-    except ValueError as error:
-        raise RequestError(f"as_of: {error}", "as_of") from error
+    except (ValueError, OverflowError, ChunkprepError) as error:
+        raise RequestError(f"as_of: {as_of!r} is no ISO 8601 time", "as_of") from error
 
 
 def _storable(field: str, text: str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.metadata import Time
 from chunkprep_packer.complaint import complaint
 from chunkprep_packer.request import Many
@@ -35,6 +36,15 @@ class SearchRequest(BaseModel):
     def _storable(cls, value: str) -> str:
         if "\x00" in value:
             raise ValueError(f"{value!r} names nothing that can be stored")
+        return value
+
+    @field_validator("as_of")
+    @classmethod
+    def _in_calendar(cls, value: int | None) -> int | None:
+        try:
+            iso(value)
+        except (OverflowError, ValueError, OSError) as error:
+            raise ValueError(f"{value} microseconds are beyond the calendar") from error
         return value
 
     @classmethod
