@@ -23,7 +23,7 @@ from chunkprep_ingest.errors import (
     ServiceError,
     UnavailableError,
 )
-from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
+from chunkprep_packer import Candidate, Packer, PackRequest, PackResult, PinText
 from chunkprep_packer.client import Client
 from chunkprep_packer.problem_details import to_error, wait_seconds
 from chunkprep_store import Store
@@ -93,7 +93,7 @@ def problem(code: str, status: int, **more: object) -> dict[str, object]:
 def test_the_result_is_the_packers(server: Server, result: PackResult) -> None:
     server.says(200, result.model_dump_json().encode())
     request = PackRequest(
-        budget=90, candidates=[Candidate("a", 0.5, [1.0, 2.0])], as_of="2026-01-01", pin_text=["x"]
+        budget=90, candidates=[Candidate("a", 0.5, [1.0, 2.0])], as_of=NOW, pin_text=[PinText("x")]
     )
     with Client(server.url + "/", key="secret") as client:
         assert client.pack(request, request_id="mine") == result

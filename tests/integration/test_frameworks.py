@@ -15,7 +15,7 @@ from tests.support.ingesting import chunk_ids, ingest
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.tokens import tiktoken_counter
-from chunkprep_packer import Packer, PackOptions, PackRequest, PackResult
+from chunkprep_packer import Packer, PackOptions, PackRequest, PackResult, PinText
 from chunkprep_packer.langchain import ChunkprepCompressor
 from chunkprep_packer.llamaindex import ChunkprepPostprocessor
 from chunkprep_store import Store
@@ -102,10 +102,10 @@ def test_langchain_runs_it_behind_a_retriever_in_a_chain(packer: Packer, ids: li
         packer=packer, options=lambda question: PackOptions(budget=len(question) * 10),
         on_result=seen.append,
     )  # fmt: skip
-    retriever = RunnableLambda(lambda _: documents(ids))
-    packing = RunnableLambda(lambda question: compressor.compress_documents(
-        retriever.invoke(question), question
-    ))  # fmt: skip
+    retriever: RunnableLambda[str, list[Document]] = RunnableLambda(lambda _: documents(ids))
+    packing: RunnableLambda[str, list[Document]] = RunnableLambda(
+        lambda question: list(compressor.compress_documents(retriever.invoke(question), question))
+    )  # fmt: skip
     packed = packing.invoke("how long?")
     later = asyncio.run(compressor.acompress_documents(documents(ids), "how long?"))
     assert [result.slot for result in seen] == [90, 90]
@@ -142,7 +142,11 @@ def test_pinned_blocks_and_the_closing_line_are_part_of_the_text(
     packer: Packer, ids: list[str]
 ) -> None:
     options = PackRequest(
-        budget=130, candidates=[], pin=[ids[-1]], pin_text=["An upload."], partial_note=True
+        budget=130,
+        candidates=[],
+        pin=[ids[-1]],
+        pin_text=[PinText("An upload.")],
+        partial_note=True,
     )
     packed, result = ChunkprepCompressor(packer=packer, options=options).packed(documents(ids))
     assert [d.id for d in packed[:2]] == [ids[-1], None]

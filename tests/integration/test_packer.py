@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, get_args
 
 import pytest
@@ -19,6 +20,7 @@ from chunkprep_ingest.errors import (
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
 from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
+from chunkprep_packer.render import PARTIAL_NOTE
 from chunkprep_packer.request import Order, Strategy
 from chunkprep_store import Store
 
@@ -52,6 +54,12 @@ def request(candidates: list[Candidate], budget: int = 200, **options: Any) -> P
     return PackRequest(budget=budget, candidates=candidates, **options)
 
 
+def cut(result: PackResult) -> list[str]:
+    """The text of each block, by what the blocks say of their lengths."""
+    ends = list(accumulate(block.chars for block in result.blocks))
+    return [result.text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
 def reasons(result: PackResult) -> dict[str, str | None]:
     return {d.chunk_id: d.reason for d in result.decisions}
 
@@ -69,6 +77,10 @@ def test_used_tokens_are_a_fresh_count(packer: Packer, order: Any, strategy: Any
             result = packer.pack(wanted)
             assert COUNT(result.text) == result.used_tokens <= 170
             assert result.text.count("[Source") == len(result.blocks) > 1
+            size = sum(block.chars for block in result.blocks)
+            assert result.text[size:] == (PARTIAL_NOTE if note else "")
+            parts = cut(result)
+            assert [COUNT(part) for part in parts] == [block.tokens for block in result.blocks]
             assert ("[Source 1: " in result.text) is ordinals
             assert result.text.endswith("selection is partial.)\n") is note
 
