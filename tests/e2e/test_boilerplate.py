@@ -29,8 +29,8 @@ def make(folder: Path) -> None:
         guide.set_font("helvetica", size=12)
         guide.multi_cell(0, 6, f"Rule {page} holds from its first day on.")
     (folder / "guide.pdf").write_bytes(bytes(guide.output()))
-    home = "<nav><a>Home</a> <a>Imprint</a></nav><h1>Refunds</h1><p>Paid within 14 days.</p>"
-    (folder / "page.html").write_text(home)
+    markup = "<nav><a>Home</a> <a>Imprint</a></nav><h1>Refunds</h1><p>Paid within 14 days.</p>"
+    (folder / "page.html").write_text(markup)
     (folder / "plain.md").write_text("# Plain\n\nNothing comes again.\n")
 
 

@@ -63,11 +63,23 @@ def test_headings_tables_and_lists_are_read(kind: str) -> None:
     assert document.reader == reader_fingerprint(f"b.{kind}")
 
 
-@pytest.mark.parametrize("kind", ["epub", "odt", "rst", "org"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_footnotes_are_read_where_they_are_referred_to_by_number(kind: str) -> None:
     text = read(made(kind, "Due soon.[^1]\n\n[^1]: Or later.\n"), f"a.{kind}").text
     assert "Due soon.[1]" in text
     assert text.endswith("1. Or later.")
+
+
+def test_an_rtf_is_covered_by_the_words_that_it_shows() -> None:
+    data = (
+        rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\*\generator Writer;}{\info{\title T}}"
+        rb"\pard Caf\'e9{\footnote \pard A note.\par} for \u8364?5.\par{\header \pard Head\par}"
+        rb"{\shp{\*\shpinst{\shptxt \pard Boxed.\par}}}"
+        rb"{\field{\*\fldinst HYPERLINK x}{\fldrslt A link}}\par}"
+    )
+    document = read(data, "a.rtf")
+    assert "Caf\u00e9[1] for \u20ac5." in document.text
+    assert (document.coverage, document.missing) == (1.0, ())
 
 
 def test_the_title_that_org_keeps_apart_is_read() -> None:

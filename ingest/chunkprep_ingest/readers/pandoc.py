@@ -20,11 +20,13 @@ from chunkprep_ingest.readers.html import find_blocks
 from chunkprep_ingest.readers.options import ReadOptions
 from chunkprep_ingest.readers.package import open_package
 from chunkprep_ingest.readers.pandoc_words import epub_words, odt_words
+from chunkprep_ingest.readers.rtf_words import rtf_words
 from chunkprep_ingest.readers.writing import TextWriter
 
 _RULES = "1"
 _PACKAGE = "pypandoc-binary"
 _RTF = b"{\\rtf"
+_SUBSTITUTE = re.compile(rb"(?<!\\)\\u(-?\d+)\?")
 _HEAP_EXHAUSTED = 251  # exit status of GHC's runtime
 _NO_MEMORY = re.compile(r"out of memory|heap exhausted|memory allocation failed", re.IGNORECASE)
 _NOTE = re.compile(r'<a href="[^"]*" class="footnote-ref"[^>]*><sup>(\d+)</sup></a>')
@@ -70,7 +72,8 @@ def read_rtf(data: bytes, name: str, options: ReadOptions) -> ParsedDocument:
     """The text document in `data`."""
     if not data.lstrip().startswith(_RTF):
         raise ReadError("corrupt", f"{name} does not start like RTF")
-    return _read("rtf", data, name, options)[0]
+    document, left_out = _read("rtf", _repaired_rtf(data), name, options)
+    return covered(document, rtf_words(data), left_out)
 
 
 def read_rst(data: bytes, name: str, options: ReadOptions) -> ParsedDocument:
@@ -95,6 +98,15 @@ def _read(
         writer.add(found)
     document = writer.document(name, fingerprint())
     return replace(document, warnings=blocks.warnings()), blocks.left_out()
+
+
+def _repaired_rtf(data: bytes) -> bytes:
+    r"""What pandoc loses, put so that it does not.
+
+    LibreOffice marks notes as what a reader may ignore, and pandoc does; after `\u8364?` pandoc
+    swallows one character too many.
+    """
+    return _SUBSTITUTE.sub(rb"\\u\1 ?", data.replace(rb"{\*\footnote", rb"{\footnote"))
 
 
 def _html(kind: str, data: bytes, name: str, arguments: tuple[str, ...]) -> str:
