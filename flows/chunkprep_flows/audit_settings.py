@@ -37,7 +37,9 @@ class AuditSettings(BaseModel):
         return self.model_copy(
             update={
                 "store": self.store if file == self.store else f"sqlite:///{_absolute(file)}",
-                "sources": tuple(str(_absolute(source)) for source in self.sources),
+                "sources": tuple(
+                    source if "://" in source else str(_absolute(source)) for source in self.sources
+                ),
                 "index_ids": None if ids is None else _absolute(ids),
             }
         )

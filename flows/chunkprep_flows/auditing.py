@@ -84,7 +84,7 @@ def source_state(store: Store, collection: str, listing: Listing) -> Sources:
     A document from outside the folders listed is none of the listing's business; where a path
     could not be listed, a document that was not found may still be there.
     """
-    roots = tuple(root.absolute().as_uri().rstrip("/") + "/" for root in listing.roots)
+    roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
     hashes: dict[str, str | None] = {item.key: None for item in listing.unreadable}
     for info in store.documents(collection):
         if not listing.complete or not info.uri.startswith(roots):

@@ -121,6 +121,20 @@ def test_sync_withdraws_an_object_that_is_gone(cli: Cli, bucket: Any) -> None:
     assert cli.ingest("s3://docs/policies", "--sync")["revived"] == 1
 
 
+def test_the_audit_compares_with_a_bucket(
+    cli: Cli, bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cli.folder / "cache"))
+    put(bucket, refund=REFUND, bags=BAGS)
+    cli.ingest("s3://docs/policies")
+    assert not cli.lines("audit", "--sources", "s3://docs/policies")
+    put(bucket, refund=REFUND.replace("Fourteen", "Twenty"))
+    bucket.delete_object(Bucket="docs", Key="policies/bags.md")
+    found = cli.lines("audit", "--sources", "s3://docs/policies", "--fail-on", "never")
+    checks = {(finding["check"], finding["document"]) for finding in found}
+    assert checks == {("source_changed", "refund.md"), ("source_missing", "bags.md")}
+
+
 def test_a_bucket_that_is_not_there_fails_and_withdraws_nothing(cli: Cli, bucket: Any) -> None:
     put(bucket, refund=REFUND, bags=BAGS)
     cli.ingest("s3://docs/policies")
