@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from tests.e2e.conftest import ROOT, SAMPLES, Cli
-from tests.support.serving import served
+from tests.support.serving import serving
 from tests.support.walkthrough import Command, File, steps
 
 PAGE = (ROOT / "docs" / "frameworks.md").read_text(encoding="utf-8")
@@ -45,8 +45,9 @@ def test_the_page_on_frameworks_runs(cli: Cli) -> None:
     assert re.match(r"\d+ documents, \d+ tokens\npacked\n", said["python ask_langchain.py"])
     assert re.match(r"\d+ tokens\n\d+ nodes, packed\n", said["python ask_llamaindex.py"])
 
-    with served(f"sqlite:///{cli.folder / 'chunkprep.db'}") as url:
+    with serving(f"sqlite:///{cli.folder / 'chunkprep.db'}", cli.folder) as served:
         for command in (("ask_http.py",), ("-c", NODE, "ask.ts")):
             assert re.match(
-                r"\d+ blocks, \d+ tokens\n", program(cli, sys.executable, *command, SERVICE_URL=url)
+                r"\d+ blocks, \d+ tokens\n",
+                program(cli, sys.executable, *command, SERVICE_URL=served.url),
             )
