@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from chunkprep_flows.attempts import tried_bytes
-from chunkprep_packer.stored_json import with_iso
 
 if TYPE_CHECKING:
     from chunkprep_store import Failure
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
 
 def failure_record(failure: Failure) -> dict[str, Any]:
     """One line of `failures --json`."""
+    from chunkprep_packer.stored_json import with_iso
+
     fields = with_iso(asdict(failure))
     tried = fields["bytes_hash"]
     return {**fields, "bytes_hash": None if tried is None else tried_bytes(tried)}

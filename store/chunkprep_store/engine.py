@@ -136,8 +136,7 @@ class Database:
             raise UnavailableError(f"the database does not answer: {error}") from error
 
     def _rows(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
-        with _translated():
-            connection = self._single.raw_connection()
+        connection = self._raw_connection()
         try:
             cursor = connection.cursor()
             cursor.execute(statement, parameters)
@@ -149,6 +148,18 @@ class Database:
             raise
         finally:
             connection.close()
+
+    def _raw_connection(self) -> sa.PoolProxiedConnection:
+        """A pooled connection; connecting raises the driver's own error, which nobody wraps."""
+        dbapi = self._single.dialect.dbapi
+        assert dbapi is not None
+        try:
+            with _translated():
+                return self._single.raw_connection()
+        except dbapi.OperationalError as error:
+            raise UnavailableError(
+                f"the database does not answer: {error}; check --store and that it runs"
+            ) from error
 
     def _disconnected(self, error: Exception, connection: Any) -> bool:
         dbapi = self._single.dialect.dbapi

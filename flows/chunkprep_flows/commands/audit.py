@@ -13,7 +13,6 @@ from chunkprep_flows.named_sources import refuse_missing
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError
-from chunkprep_packer.stored_json import impact_record
 
 if TYPE_CHECKING:
     from chunkprep_flows.audit_report import AuditReport
@@ -121,6 +120,8 @@ def _sample(text: str | None) -> Literal["all"] | int | None:
 @json_option
 def impact(document: str, store: str, collection: str, as_json: bool) -> None:
     """List the logged packs that used a document, or one version of it."""
+    from chunkprep_packer.stored_json import impact_record
+
     key, version = _reference(document)
     with opened(store) as source:
         found = source.impact(collection, key, version)

@@ -11,7 +11,6 @@ from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.interrupt import graceful_stop, stop_asked, wait_for_stop
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, option, store_options
-from chunkprep_packer.stored_json import change_record
 
 if TYPE_CHECKING:
     from chunkprep_store import Change, Store
@@ -33,6 +32,8 @@ def changes(
 
     The cursor to go on from, with --since, is told on stderr at the end.
     """
+    from chunkprep_packer.stored_json import change_record
+
     del as_json
     with opened(store) as source, graceful_stop("the entry at hand"):
         for change in entries(source, collection, since, limit, follow):

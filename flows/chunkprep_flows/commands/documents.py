@@ -8,7 +8,6 @@ from chunkprep_flows.console import print_records
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import as_of_option, command, json_option, option, store_options
 from chunkprep_ingest.lifecycle import moment
-from chunkprep_packer.stored_json import chunk_record, document_record, version_record
 
 DOCUMENT_COLUMNS = (
     "document", "title", "version", "status", "effective_from", "effective_to", "valid_from",
@@ -30,6 +29,8 @@ NUMBERS = ("version", "chunks", "tokens", "coverage", "ordinal", "block_tokens",
 @json_option
 def docs(store: str, collection: str, as_of: str | None, as_json: bool) -> None:
     """List the documents, withdrawn ones included."""
+    from chunkprep_packer.stored_json import document_record
+
     with opened(store) as source:
         moment_asked = None if as_of is None else moment(as_of)
         found = source.documents(collection, at=moment_asked)
@@ -43,6 +44,8 @@ def docs(store: str, collection: str, as_of: str | None, as_json: bool) -> None:
 @json_option
 def versions(document: str, store: str, collection: str, as_json: bool) -> None:
     """List the versions of a document, with their history."""
+    from chunkprep_packer.stored_json import version_record
+
     with opened(store) as source:
         found = source.versions(collection, document)
         records = map(version_record, found)
@@ -64,6 +67,8 @@ def chunks(
     as_json: bool,
 ) -> None:
     """List the chunks of a document: of the active version unless told otherwise."""
+    from chunkprep_packer.stored_json import chunk_record
+
     if version is not None and as_of is not None:
         raise click.UsageError("--version and --as-of exclude each other")
     with opened(store) as source:
