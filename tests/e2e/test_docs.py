@@ -19,7 +19,7 @@ from chunkprep_flows.auditing import ALL_CHECKS
 from chunkprep_ingest.metadata import METADATA_FIELDS
 
 DOCS = ROOT / "docs"
-WALKED = ("versions.md", "vector-index.md", "operations.md", "frameworks.md")
+WALKED = ("versions.md", "vector-index.md", "operations.md", "frameworks.md", "service.md")
 """Pages that hold commands; a page that gets some is added here, or the last test fails."""
 
 WRITTEN_POSTGRES = "postgresql://keeper@db/chunkprep"
