@@ -92,7 +92,8 @@ def parse_xml(data: bytes, name: str) -> etree._Element:
 
 def wants_memory(error: Exception) -> bool:
     """Whether lxml gave up on an XML text for want of memory."""
-    return isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY
+    code = getattr(error, "code", None)  # which an XMLSyntaxError has
+    return code is not None and code == etree.ErrorTypes.ERR_NO_MEMORY
 
 
 def _check(archive: zipfile.ZipFile, name: str, options: ReadOptions) -> None:

@@ -49,8 +49,11 @@ def _pieces(text: str, encoding: str) -> Iterator[str]:
             elif not hidden:
                 yield " " if word in _APART else _SIGNS.get(word, "")
         elif not hidden:
-            shown = plain.replace("\r", "").replace("\n", "") if plain else _SIGNS.get(sign, sign)
-            shown = bytes.fromhex(code).decode(encoding, "replace") if code else shown
+            shown = _SIGNS.get(sign, sign or "")
+            if plain:
+                shown = plain.replace("\r", "").replace("\n", "")
+            elif code:
+                shown = bytes.fromhex(code).decode(encoding, "replace")
             yield shown[skip:]
             skip = 0
 
