@@ -1,0 +1,75 @@
+"""Attack the service from its own OpenAPI document: `make fuzz-serve`.
+
+A real `chunkprep serve` over the samples answers what schemathesis makes up: valid requests,
+broken ones, and chains of them. No answer may be a 5xx, and none may be undocumented.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+CHUNKPREP = (sys.executable, "-m", "chunkprep_flows.cli")
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+)
+START_SECONDS = 60
+
+
+@contextmanager
+def service(folder: Path) -> Iterator[str]:
+    """The root of a service over the samples."""
+    store = ("--store", f"sqlite:///{folder / 'chunkprep.db'}")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*CHUNKPREP, "ingest", str(SAMPLES), "--direct", *store], check=True, **quiet)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with subprocess.Popen([*CHUNKPREP, "serve", "--port", str(port), *store], **quiet) as process:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_for(url, process)
+            yield url
+        finally:
+            process.terminate()
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Until the service is ready. Raises SystemExit where it does not start."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/readyz"):
+                return
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    raise SystemExit("the service did not start")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the attack; 0 where nothing was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", type=int, default=200, help="requests per operation")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="chunkprep-fuzz-") as name, service(Path(name)) as url:
+        attack = [
+            *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{url}/openapi.json"),
+            *("--checks", ",".join(CHECKS), "--max-examples", str(options.examples)),
+        ]
+        return subprocess.run(attack, cwd=name, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
