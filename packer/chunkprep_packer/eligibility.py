@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from fnmatch import translate
 
 import orjson
@@ -34,7 +34,14 @@ def reason_at(row: ChunkRow, at: Moment) -> str | None:
 
 def may_see(row: ChunkRow, access: frozenset[str]) -> bool:
     """Whether a caller with these labels may see the row: it has none, or shares one."""
-    return row.access == _NONE or not access.isdisjoint(orjson.loads(row.access))
+    return row.access == _NONE or opens(access, orjson.loads(row.access))
+
+
+def opens(labels: frozenset[str] | None, needed: Collection[str]) -> bool:
+    """Whether a caller with these labels (None: every label) may see what needs one of `needed`;
+    what needs none is for everybody.
+    """
+    return labels is None or not needed or not labels.isdisjoint(needed)
 
 
 def judge_at(options: PackOptions, at: Moment) -> Judge:

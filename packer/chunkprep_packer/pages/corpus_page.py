@@ -10,6 +10,7 @@ from typing import Any
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.block_sizes import block_sizes
+from chunkprep_packer.eligibility import opens
 from chunkprep_store import Store, VersionInfo
 
 DAY = 86_400_000_000
@@ -83,7 +84,7 @@ def document_list(
     store: Store, collection: str, *, at: Moment, labels: frozenset[str] | None = None
 ) -> dict[str, Any]:
     """Every document that a caller with these labels (None: any) may see."""
-    infos = [info for info in store.documents(collection) if may_see(info.access, labels)]
+    infos = [info for info in store.documents(collection) if opens(labels, info.access)]
     return {
         "collection": collection,
         "at": iso(at),
@@ -99,9 +100,3 @@ def document_list(
             for info in infos
         ],
     }
-
-
-def may_see(access: Iterable[str], labels: frozenset[str] | None) -> bool:
-    """The packer's rule: what has labels needs one of the caller's; None sees all."""
-    wanted = frozenset(access)
-    return labels is None or not wanted or bool(wanted & labels)

@@ -11,7 +11,8 @@ from fastapi import APIRouter, Request, Response
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import Moment
-from chunkprep_packer.pages.corpus_page import corpus_facts, document_list, may_see
+from chunkprep_packer.eligibility import opens
+from chunkprep_packer.pages.corpus_page import corpus_facts, document_list
 from chunkprep_packer.pages.document_page import document_facts
 from chunkprep_packer.pages.health_page import health_facts
 from chunkprep_packer.pages.pack_page import pack_facts, pack_list
@@ -131,7 +132,7 @@ def _document(
 ) -> dict[str, Any]:
     query = request.query_params
     key = query.get("key", "")
-    if not all(may_see(info.access, labels) for info in store.versions(collection, key)):
+    if not all(opens(labels, info.access) for info in store.versions(collection, key)):
         raise NotFoundError(f"no document {key!r} in collection {collection!r}")
     return document_facts(
         store,

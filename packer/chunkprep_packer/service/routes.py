@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso, moment
-from chunkprep_packer.eligibility import may_see
+from chunkprep_packer.eligibility import may_see, opens
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
@@ -26,7 +26,7 @@ from chunkprep_packer.service.clock import now
 from chunkprep_packer.service.limits import check_pack
 from chunkprep_packer.service.metrics import Metrics
 from chunkprep_packer.stored_json import change_record, chunk_record, document_record
-from chunkprep_store import Finding, Store, VersionInfo
+from chunkprep_store import Finding, Store
 from chunkprep_store.search import query_words
 
 router = APIRouter(prefix="/v1", responses=PROBLEMS)
@@ -117,7 +117,7 @@ def documents(
     service = service_of(request)
     size = min(limit or service.settings.limits.page, service.settings.limits.page)
     listed = service.store.documents(collection, _moment(as_of))
-    shown = (each for each in listed if _may_list(each, grant.access))
+    shown = (each for each in listed if opens(grant.access, each.access))
     later = (each for each in shown if after is None or each.document > after)
     page = list(islice(later, size + 1))
     following = page[size - 1].document if len(page) > size else None
@@ -194,10 +194,6 @@ def _findings(store: Store, collection: str, checks: list[str] | None) -> Iterat
         yield from store.audit(collection, now=now(), checks=stored)
     if checks is None or "signatures" in checks:
         yield from signature_findings(store, collection, now=now(), asked=checks is not None)
-
-
-def _may_list(info: VersionInfo, access: frozenset[str] | None) -> bool:
-    return access is None or not info.access or not access.isdisjoint(info.access)
 
 
 def _moment(as_of: str | None) -> int | None:
