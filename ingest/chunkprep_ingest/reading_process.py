@@ -10,9 +10,9 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, cast
 
+from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import ChunkprepError, ReadError
 from chunkprep_ingest.model import ParsedDocument
 from chunkprep_ingest.readers.options import MEBIBYTE, ReadOptions
@@ -43,7 +43,7 @@ class ReadLimits:
                 raise ChunkprepError(f"{name} must be above 0, not {getattr(self, name)}")
 
 
-class IsolatedReader:
+class IsolatedReader(Closing):
     """Reads files in one reused process. One read at a time; calls from threads queue.
 
     Use it as a context manager, or call `close`.
@@ -76,17 +76,6 @@ class IsolatedReader:
         """End the process."""
         with self._lock:
             self._end()
-
-    def __enter__(self) -> IsolatedReader:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _ask(self, asked: Frame, name: str) -> Frame:
         process = self._running()

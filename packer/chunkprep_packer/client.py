@@ -9,8 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -23,6 +22,7 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
+from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import UnavailableError
 from chunkprep_packer.problem_details import to_error, wait_seconds
 from chunkprep_packer.request import Candidate, PackRequest
@@ -34,7 +34,7 @@ LONGEST_WAIT_SECONDS = 5.0
 JSON = {"Content-Type": "application/json"}
 
 
-class Client:
+class Client(Closing):
     """Packs over HTTP. Safe to share between threads; `close` it, or use it in a `with`.
 
     `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
@@ -121,25 +121,13 @@ class Client:
         params = {"collection": collection, "since": since}
         if limit is not None:
             params["limit"] = limit
-        found: list[dict[str, Any]] = self._ask("GET", "/v1/changes", params=params).json()[
-            "changes"
-        ]
+        answer = self._ask("GET", "/v1/changes", params=params).json()
+        found: list[dict[str, Any]] = answer["changes"]
         return found
 
     def close(self) -> None:
         """Let go of the connections."""
         self._http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _ask(
         self,

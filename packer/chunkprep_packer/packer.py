@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 from uuid import uuid4
 
+from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import StoreError
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.decide import Plan, decide
@@ -37,7 +37,7 @@ class Packed(NamedTuple):
     exact: bool = True
 
 
-class Packer:
+class Packer(Closing):
     """Packs retrieved chunks of one store into context windows. Safe to share between threads.
 
     `log` says how packs are logged: "background" (written by a thread in batches, flushed by
@@ -115,17 +115,6 @@ class Packer:
             self._log.close()
         if self._owns_store:
             self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _write(
         self, packed: Packed, request: PackRequest, name: str, notices: tuple[str, ...]

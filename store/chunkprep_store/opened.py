@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self, TypeVar
 
 import sqlalchemy as sa
 
+from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import StoreError
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.policy import Policy
@@ -31,7 +31,7 @@ from chunkprep_store.schema import SchemaState
 T = TypeVar("T")
 
 
-class Opened:
+class Opened(Closing):
     """A store's connections, schema, collections and profiles."""
 
     def __init__(self, database: Database) -> None:
@@ -79,17 +79,6 @@ class Opened:
     def close(self) -> None:
         """Close all connections."""
         self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def schema(self) -> SchemaState:
         """Which migration the store is at."""

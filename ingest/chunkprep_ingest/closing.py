@@ -1,0 +1,26 @@
+"""What holds something open and lets go of it at the end of a `with` block."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
+
+
+class Closing(ABC):
+    """A context manager whose `close` ends it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what is held; may be called again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
