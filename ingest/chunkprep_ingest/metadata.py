@@ -1,8 +1,8 @@
 """What is known about a document besides its text, validated.
 
 Fields come from Markdown front matter, a sidecar or folder rules (chunkprep_ingest.rules), or
-`chunkprep set`. Only `title` (and `date` where a template shows it) reaches the text that the
-model sees: a change there is a new version, a change of any other field updates rows in place.
+`chunkprep set`. Only `title` (and `valid_from` where the policy shows dates) reaches the text that
+the model sees: a change there is a new version, a change of any other field updates rows in place.
 """
 
 from __future__ import annotations

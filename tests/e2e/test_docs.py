@@ -16,10 +16,19 @@ from tests.e2e.conftest import ROOT, SAMPLES, Cli
 from tests.support.walkthrough import Command, File, steps
 
 from chunkprep_flows.auditing import ALL_CHECKS
+from chunkprep_flows.commands.resplit import resplit
+from chunkprep_flows.split_settings import SplitSettings
 from chunkprep_ingest.metadata import METADATA_FIELDS
 
 DOCS = ROOT / "docs"
-WALKED = ("versions.md", "vector-index.md", "operations.md", "frameworks.md", "service.md")
+WALKED = (
+    "splitting.md",
+    "versions.md",
+    "vector-index.md",
+    "operations.md",
+    "frameworks.md",
+    "service.md",
+)
 """Pages that hold commands; a page that gets some is added here, or the last test fails."""
 
 WRITTEN_POSTGRES = "postgresql://keeper@db/chunkprep"
@@ -82,6 +91,17 @@ def test_the_page_on_versions_runs(walker: Cli) -> None:
     assert "revived" in said["chunkprep ingest samples --direct --sync"][-1]
     assert "erased" in said["chunkprep ingest samples --direct"][-1]
     assert "0 errors, 0 warnings" in said["chunkprep audit"][0]
+
+
+def test_the_page_on_splitting_runs_and_names_every_setting(walker: Cli) -> None:
+    said = walk(walker, "splitting.md")
+    assert "(2026-01-01)" in said["chunkprep chunks policies/refund-2026.md --json"][0]
+    assert "between 75" in said["chunkprep resplit --cap 300 --target 20"][0]
+    options = {option for parameter in resplit.params for option in parameter.opts}
+    options |= {option for parameter in resplit.params for option in parameter.secondary_opts}
+    named = set(re.findall(r"^\| `(--[a-z-]+)", read("splitting.md"), re.MULTILINE))
+    assert named <= options
+    assert len(named) == len(SplitSettings.model_fields)
 
 
 def test_the_page_on_vector_indexes_runs(walker: Cli) -> None:
