@@ -20,6 +20,7 @@ from chunkprep_flows.gathering import fingerprints_for, judge, listing_of
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import stop_asked
+from chunkprep_flows.kept_stores import STORES
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batches, same_key_other_place
 from chunkprep_flows.reading import READERS, reading_of
@@ -84,7 +85,7 @@ def ingest(
 
     Raises ChunkprepError where it cannot begin.
     """
-    with closing(READERS), started(settings) as run:
+    with started(settings) as run, closing(READERS), closing(STORES):
         prospect = gather(run, listing or listing_of(settings), progress)
         outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
         if not (settings.dry_run or stop_asked()):

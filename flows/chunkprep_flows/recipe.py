@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,12 +36,19 @@ class Recipe:
         return counter_for(self.encoding)
 
     def profile(self) -> Profile:
-        """The profile; raises ProfileError or PolicyError where recipe and tokenizer clash."""
-        from chunkprep_ingest.profile import check_policy, make_profile
+        """The profile, made once per process; raises ProfileError or PolicyError where recipe and
+        tokenizer clash.
+        """
+        return _profile(self)
 
-        profile = make_profile(self.counter(), self.template)
-        check_policy(self.policy, profile)
-        return profile
+
+@cache
+def _profile(recipe: Recipe) -> Profile:
+    from chunkprep_ingest.profile import check_policy, make_profile
+
+    profile = make_profile(recipe.counter(), recipe.template)
+    check_policy(recipe.policy, profile)
+    return profile
 
 
 def choose_recipe(settings: IngestSettings, store: Store) -> Recipe:
