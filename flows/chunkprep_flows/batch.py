@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chunkprep_flows.attempts import attempt_key
-from chunkprep_flows.gathering import fingerprints_for, read_bytes
+from chunkprep_flows.gathering import fingerprints_for
 from chunkprep_flows.ingest_report import DocumentOutcome, failed
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Work
@@ -21,6 +21,7 @@ from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
+from chunkprep_ingest.regular_file import regular_bytes
 from chunkprep_store import Store, WriteOutcome
 
 
@@ -71,7 +72,7 @@ class Bench:
         """Read, prepare and write one document, or record why not."""
         data_hash = None
         try:
-            data = read_bytes(work.path)
+            data = regular_bytes(work.path)
             data_hash = bytes_hash(data)
             prepared = self.prepare(work, data, data_hash)
             if self.order.dry_run:
@@ -128,7 +129,7 @@ class Bench:
                 message=error.detail,
                 remedy=error.remedy,
                 now=now(),
-                bytes_hash=None if data_hash is None else self.attempt(work, data_hash),
+                attempt_key=None if data_hash is None else self.attempt(work, data_hash),
                 run_id=self.order.run_id,
             )
         return failed(work.document, error)
