@@ -254,6 +254,7 @@ runs = sa.Table(
     sa.Column("finished_at", Moment),
     _text("settings", "{}"),
     sa.Column("summary", sa.Text),
+    sa.Column("flow_run_id", sa.Text),  # Prefect's
     sa.Index("ix_runs_collection_id_started_at", "collection_id", "started_at"),
 )
 
@@ -267,7 +268,7 @@ failures = sa.Table(
     _text("code"),
     _text("message"),
     _text("remedy"),
-    sa.Column("bytes_hash", sa.Text),
+    sa.Column("attempt_key", sa.Text),
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("first_at", Moment, nullable=False),
     sa.Column("last_at", Moment, nullable=False),

@@ -121,5 +121,10 @@ def show(report: IngestReport) -> None:
         f"{report.headline}; {verb} {counted(report.chunks_written, 'chunk')}, "
         f"{counted(report.tokens_written, 'token')}, in {report.seconds:.1f} s"
     )
+    if report.boilerplate_words:
+        talk(f"left out {counted(report.boilerplate_words, 'word')} of boilerplate")
     if report.stopped:
-        talk("stopped before the end; run the same command again to continue")
+        talk(
+            f"stopped with {counted(report.left, 'document')} unread; run the same command again "
+            f"to continue"
+        )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkprep_flows.console import print_json, print_table, talk
+from chunkprep_flows.named_sources import NamedSources
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_ingest.lifecycle import iso, moment
@@ -29,13 +30,20 @@ NUMBERS = (
     help="Write one self-contained HTML page.",
 )
 @option("--since", metavar="TIME", help="Packs from then on (default: all that are logged).")
-@option("--sources", multiple=True, metavar="PATH", help="Compare with these files; repeatable.")
+@option("--sources", multiple=True, metavar="SOURCE", help="Compare with these; repeatable.")
+@option(
+    "--mirror",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Where what URLs name is downloaded to (default: the user's cache).",
+)
 @store_options
 @json_option
 def report(
     out: Path | None,
     since: str | None,
     sources: tuple[str, ...],
+    mirror: str | None,
     store: str,
     collection: str,
     as_json: bool,
@@ -48,7 +56,9 @@ def report(
 
     start = None if since is None else moment(since)
     with opened(store) as source:
-        found = gather(source, collection, now=now(), since=start, sources=sources)
+        found = gather(
+            source, collection, now=now(), since=start, sources=NamedSources(sources, mirror=mirror)
+        )
     if out is not None:
         write_page(out, found)
     if as_json:
