@@ -328,7 +328,6 @@ pack_chunks = sa.Table(
     sa.Column("cut_offset", sa.Integer),
     # kept though the chunk is pruned; no foreign key, so that erasing a version is one delete
     sa.Column("version_id", Key),
-    sa.Index("ix_pack_chunks_chunk_id", "chunk_id"),
     sa.Index("ix_pack_chunks_version_id", "version_id"),
     sqlite_with_rowid=False,
 )
