@@ -1,4 +1,4 @@
-"""What failed, as the JSON object of CONTRACT.md; the rest is chunkprep_packer.stored_json."""
+"""What failed, as a JSON object; the rest is chunkprep_packer.stored_json."""
 
 from __future__ import annotations
 
