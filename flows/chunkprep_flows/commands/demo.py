@@ -10,7 +10,7 @@ from chunkprep_flows.console import talk
 from chunkprep_flows.options import command, option
 
 
-@command(example="chunkprep demo --dir /tmp/demo")
+@command(example="chunkprep demo --dir tried")
 @option(
     "--dir",
     "folder",
