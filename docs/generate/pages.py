@@ -21,13 +21,6 @@ PACKER = (
     Part("chunkprep_packer.client", ("Client",)),
     Part("chunkprep_packer.langchain", ("ChunkprepCompressor",)),
     Part("chunkprep_packer.llamaindex", ("ChunkprepPostprocessor",)),
-    Part(
-        "chunkprep_packer.request",
-        ("Strategy", "Dedupe", "Floor", "Truncate", "Order", "OnSuperseded", "Many"),
-    ),
-    Part("chunkprep_packer.result", ("Outcome", "Reason", "Rank1")),
-    Part("chunkprep_packer.slot", ("Term",)),
-    Part("chunkprep_packer.plain", ("Plain",)),
 )
 STORE = (Part("chunkprep_store", ALL),)
 INGEST = (
@@ -53,7 +46,7 @@ INGEST = (
         "chunkprep_ingest.model",
         (
             "Moment", "Element", "ParsedDocument", "Boundary", "Chunk", "ChunkRow",
-            "PreparedVersion", "ElementKind", "ChunkKind", "BoundaryKind", "Status",
+            "PreparedVersion",
         ),
     ),
     Part("chunkprep_ingest.lifecycle", ("moment", "iso")),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from docs.generate.markdown import code, fence, page, prose
+from docs.generate.markdown import code, fence, page, prose, table
 from docs.generate.source import Found, Function, docs, find, lineage, offered, text, tree, unparse
 
 WIDTH = 88  # characters of a signature on one line
@@ -21,7 +21,10 @@ class Part(NamedTuple):
 
 def package(title: str, parts: Iterable[Part]) -> str:
     """The page of a package."""
-    return page(title, docs_of_module(title), *(section(title, part) for part in parts))
+    listed = list(parts)
+    return page(
+        title, docs_of_module(title), *(section(title, part) for part in listed), types(listed)
+    )
 
 
 def docs_of_module(module: str) -> str:
@@ -32,9 +35,62 @@ def docs_of_module(module: str) -> str:
 def section(title: str, part: Part) -> str:
     """The names of one module, under its name where it is not the package itself."""
     own = part.module == title
-    names = part.names or tuple(offered(part.module))
     lead = [] if own else [f"## {part.module}", docs_of_module(part.module)]
-    return "\n\n".join([*lead, *(entry(find(part.module, name), name) for name in names)])
+    return "\n\n".join([*lead, *(entry(found, name) for name, found in public(part))])
+
+
+def public(part: Part) -> list[tuple[str, Found]]:
+    """The names of a part and where each is defined."""
+    names = part.names or tuple(offered(part.module))
+    return [(name, find(part.module, name)) for name in names]
+
+
+def types(parts: Iterable[Part]) -> str:
+    """The names in the signatures that stand for a longer type."""
+    told = {
+        name: alias for part in parts for _, found in public(part) for name, alias in aliases(found)
+    }
+    rows = [(code(name), code(plain(value)), said) for name, (value, said) in sorted(told.items())]
+    return f"## Types\n\n{table(('name', 'stands for', 'what it is'), rows)}" if rows else ""
+
+
+def aliases(found: Found) -> Iterator[tuple[str, tuple[ast.expr, str]]]:
+    """Each of our type aliases that an entry's annotations name, with its value and docstring."""
+    todo = list(named_types(found))
+    for module, annotation in todo:
+        for name in {each.id for each in ast.walk(annotation) if isinstance(each, ast.Name)}:
+            try:
+                alias = find(module, name)
+            except LookupError:
+                continue
+            if isinstance(alias.node, ast.Assign) and not name.isupper():
+                yield name, (alias.node.value, docs(alias.node, tree(alias.module).body))
+                todo.append((alias.module, alias.node.value))
+
+
+def named_types(found: Found) -> Iterator[tuple[str, ast.expr]]:
+    """The types in an entry's fields and signatures, each with the module it is written in."""
+    module, node = found
+    if isinstance(node, ast.ClassDef):
+        for owner in lineage(module, node):
+            shown = [f for f in functions(owner.node) if f.name == "__init__" or f.name[0] != "_"]
+            for function in shown:
+                yield from ((owner.module, each) for each in of_function(function))
+            yield from (
+                (owner.module, each.annotation)
+                for each in owner.node.body
+                if isinstance(each, ast.AnnAssign)
+            )
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from ((module, each) for each in of_function(node))
+
+
+def of_function(function: Function) -> list[ast.expr]:
+    """The types in a signature."""
+    given = function.args
+    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    found = [each.annotation for each in arguments] + [function.returns]
+    return [each for each in found if each is not None]
 
 
 def entry(found: Found, name: str) -> str:
@@ -64,7 +120,9 @@ def stub(module: str, node: ast.ClassDef) -> str:
     for field in fields(module, node):
         value = "" if field.value is None else f" = {unparse(field.value)}"
         lines.append(f"    {unparse(field.target)}: {plain(field.annotation)}{value}")
-    makers = [f for each in lineage(module, node) for f in functions(each) if f.name == "__init__"]
+    makers = [
+        f for each in lineage(module, node) for f in functions(each.node) if f.name == "__init__"
+    ]
     if makers and len(lines) == 1:
         lines += ["    " + line for line in signature(makers[0]).splitlines()]
     return "\n".join(lines if len(lines) > 1 else [lines[0] + " ..."])
@@ -72,7 +130,8 @@ def stub(module: str, node: ast.ClassDef) -> str:
 
 def fields(module: str, node: ast.ClassDef) -> list[ast.AnnAssign]:
     """The public fields that a class declares, after those of bases that are not public."""
-    hidden = [each for each in lineage(module, node) if each is node or each.name.startswith("_")]
+    owners = [owner.node for owner in lineage(module, node)]
+    hidden = [each for each in owners if each is node or each.name.startswith("_")]
     found = [
         each
         for owner in reversed(hidden)
@@ -91,7 +150,7 @@ def fields_told(module: str, node: ast.ClassDef) -> list[str]:
     """A line for each field that says more than its name and type."""
     lines = []
     for field in fields(module, node):
-        [owner] = [each for each in lineage(module, node) if field in each.body]
+        [owner] = [each.node for each in lineage(module, node) if field in each.node.body]
         said = docs(field, owner.body)
         if said:
             lines.append(f"- {code(unparse(field.target))}: {said}")
@@ -100,14 +159,15 @@ def fields_told(module: str, node: ast.ClassDef) -> list[str]:
 
 def plain(annotation: ast.expr) -> str:
     """A type without what only validation needs."""
-    if isinstance(annotation, ast.Subscript) and unparse(annotation.value) == "Annotated":
-        assert isinstance(annotation.slice, ast.Tuple)
-        return plain(annotation.slice.elts[0])
     if isinstance(annotation, ast.BinOp):
         return f"{plain(annotation.left)} | {plain(annotation.right)}"
-    if isinstance(annotation, ast.Subscript) and unparse(annotation.value) == "Sequence":
-        return f"Sequence[{plain(annotation.slice)}]"
-    return unparse(annotation)
+    if not isinstance(annotation, ast.Subscript) or unparse(annotation.value) == "Literal":
+        return unparse(annotation)
+    held = annotation.slice
+    parts = held.elts if isinstance(held, ast.Tuple) else [held]
+    if unparse(annotation.value) == "Annotated":
+        return plain(parts[0])
+    return f"{unparse(annotation.value)}[{', '.join(map(plain, parts))}]"
 
 
 def functions(node: ast.ClassDef) -> list[Function]:
@@ -119,7 +179,7 @@ def members(module: str, node: ast.ClassDef) -> list[Function]:
     """The public methods and properties, its own first, each once."""
     found: dict[str, Function] = {}
     for owner in lineage(module, node):
-        for each in functions(owner):
+        for each in functions(owner.node):
             if not each.name.startswith("_") and not _validates(each):
                 found.setdefault(each.name, each)
     return sorted(found.values(), key=lambda each: "classmethod" not in _marks(each))

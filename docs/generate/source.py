@@ -78,9 +78,16 @@ def offered(module: str) -> list[str]:
     return names
 
 
-def lineage(module: str, node: ast.ClassDef) -> Iterator[ast.ClassDef]:
+class Owner(NamedTuple):
+    """A class, and the module that holds it."""
+
+    module: str
+    node: ast.ClassDef
+
+
+def lineage(module: str, node: ast.ClassDef) -> Iterator[Owner]:
     """A class and those of ours that it inherits from, the nearest first."""
-    yield node
+    yield Owner(module, node)
     for base in node.bases:
         if isinstance(base, ast.Name):
             try:

@@ -38,7 +38,9 @@ Order = Literal["rank", "best_last", "edges", "document", "chronological"]
 OnSuperseded = Literal["drop", "forward"]
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+"""A finite number."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""From 0 to 1."""
 
 
 MAX_BUDGET = 2**31 - 1
