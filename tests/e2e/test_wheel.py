@@ -118,3 +118,5 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_environment(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "audit: 0 errors" in done.stdout
+    called = elsewhere / "chunkprep"
+    assert done.stdout.splitlines()[-1] == f"  {called} docs --store sqlite:///demo/chunkprep.db"
