@@ -48,8 +48,11 @@ def _as_text(value: object) -> object:
 
 
 Time = Annotated[Moment | None, BeforeValidator(_as_moment)]
+"""A moment; a date and an ISO 8601 text are taken too."""
 Text = Annotated[str | None, BeforeValidator(_as_text)]
+"""A text without blanks around it; an empty one is none."""
 Texts = Annotated[tuple[Annotated[str, BeforeValidator(_as_text)], ...], BeforeValidator(_as_texts)]
+"""Texts; one text may hold several, with commas between."""
 
 
 class Metadata(BaseModel):
