@@ -23,7 +23,8 @@ from chunkprep_ingest.metadata import METADATA_FIELDS
 DOCS = ROOT / "docs"
 WALKED = (
     "splitting.md", "versions.md", "vector-index.md", "operations.md", "frameworks.md",
-    "service.md", "tutorial.md", "howto/schedule.md", "howto/postgresql.md", "howto/audit.md", "howto/tune.md",
+    "service.md", "tutorial.md", "howto/schedule.md", "howto/postgresql.md",
+    "howto/audit.md", "howto/tune.md",
 )  # fmt: skip
 """Pages that hold commands; a page that gets some is added here, or the last test fails."""
 
