@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import cache
 
 from chunkprep_ingest.errors import PolicyError
 from chunkprep_ingest.ids import fingerprint
@@ -63,4 +64,10 @@ class Policy:
     @property
     def fingerprint(self) -> str:
         """Moves with every setting and with the splitter's version."""
-        return fingerprint("policy", SPLITTER_VERSION, json.dumps(asdict(self), sort_keys=True))
+        return _fingerprint(self, SPLITTER_VERSION)
+
+
+@cache
+def _fingerprint(policy: Policy, version: str) -> str:
+    settings = json.dumps(asdict(policy), sort_keys=True)
+    return fingerprint("policy", version, settings)
