@@ -26,6 +26,7 @@ from chunkprep_flows.plan import Judged, Refused, Work, batches, same_key_other_
 from chunkprep_flows.reading import READERS, reading_of
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
 from chunkprep_flows.sync import forget_gone_failures, withdraw_gone
+from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.sources import Listing, Unreadable
 from chunkprep_store import Store
@@ -85,7 +86,7 @@ def ingest(
 
     Raises ChunkprepError where it cannot begin.
     """
-    with started(settings) as run, closing(READERS), closing(STORES):
+    with collected_seldom(), started(settings) as run, closing(READERS), closing(STORES):
         prospect = gather(run, listing or listing_of(settings), progress)
         outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
         if not (settings.dry_run or stop_asked()):

@@ -6,6 +6,7 @@ import json
 from dataclasses import fields
 from operator import attrgetter
 from pathlib import PurePosixPath
+from typing import Any
 
 from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.errors import ReadError
@@ -81,10 +82,12 @@ def content_hash(text: str, rendered: str) -> str:
 def signed(chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     """The chunks with their near-duplicate signatures."""
     made = signatures([chunk.text for chunk in chunks])
-    return tuple(
-        Chunk(*_unsigned(chunk), signature=signature) if signature else chunk
-        for chunk, signature in zip(chunks, made, strict=True)
-    )
+    return tuple(map(_sign, chunks, made))
+
+
+def _sign(chunk: Chunk, signature: bytes) -> Chunk:
+    values: tuple[Any, ...] = (*_unsigned(chunk), signature)
+    return Chunk(*values)
 
 
 _unsigned = attrgetter(*[field.name for field in fields(Chunk)][:-1])
