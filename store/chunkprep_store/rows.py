@@ -26,7 +26,7 @@ def to_json(value: object) -> str:
 
 def encode_elements(parsed: ParsedDocument) -> bytes:
     """The text and its elements, compressed."""
-    payload = {"text": parsed.text, "elements": [tuple(e) for e in parsed.elements]}
+    payload = {"text": parsed.text, "elements": list(map(tuple, parsed.elements))}
     return zlib.compress(orjson.dumps(payload), _FAST)
 
 
@@ -120,7 +120,7 @@ def chunk_rows(
             "block_tokens": chunk.block_tokens,
             "header_tokens": chunk.header_tokens,
             "delimiter_tokens": chunk.delimiter_tokens,
-            "boundaries": to_json([tuple(b) for b in chunk.boundaries]),
+            "boundaries": to_json(list(map(tuple, chunk.boundaries))),
             "kind": chunk.kind,
             "truncatable": chunk.truncatable,
             "heading_path": to_json(chunk.heading_path),
@@ -131,8 +131,8 @@ def chunk_rows(
             "signature": chunk.signature,
             "span_start": chunk.start,
             "span_end": chunk.end,
-            "additions": to_json([tuple(s) for s in chunk.additions]),
-            "substitutions": to_json([tuple(s) for s in chunk.substitutions]),
+            "additions": to_json(list(map(tuple, chunk.additions))),
+            "substitutions": to_json(list(map(tuple, chunk.substitutions))),
             "rendering": chunk.rendering,
             **shared,
         }
