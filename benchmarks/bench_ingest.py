@@ -244,7 +244,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.parts or known:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         found += known[name]()
-        write(found, options.json)
+        write(found, options.json, complete=False)
+    write(found, options.json)
     print(table(found))
     return exit_code(found)
 
