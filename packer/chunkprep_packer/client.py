@@ -37,10 +37,12 @@ JSON = {"Content-Type": "application/json"}
 class Client(Closing):
     """Packs over HTTP. Safe to share between threads; `close` it, or use it in a `with`.
 
-    `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
-    answer. An answer 503 is asked again up to `retries` times, after the seconds of its
-    Retry-After, but never more than `longest_wait` of them. Every problem is a ChunkprepError:
-    the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError.
+    For example:
+
+        `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
+        answer. An answer 503 is asked again up to `retries` times, after the seconds of its
+        Retry-After, but never more than `longest_wait` of them. Every problem is a ChunkprepError:
+        the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError.
     """
 
     def __init__(

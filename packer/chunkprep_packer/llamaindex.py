@@ -40,11 +40,13 @@ logger = logging.getLogger(__name__)
 class ChunkprepPostprocessor(BaseNodePostprocessor):
     """Packs retrieved nodes into a slot; gives back the packed ones, in final order.
 
-    `packer` is a `Packer` or a `Client`, `options` how to pack, or a function from the question to
-    that. A node's chunk id stands in its metadata as `chunk_id_key`, else it is the node's id.
-    Where no node has a score, their order ranks them. Embeddings of nodes and question serve
-    `mmr`. `without_id` says what is done with a node that has no chunk id. `on_result` is called
-    with every PackResult: its exact `text`, `used_tokens` and decisions.
+    For example:
+
+        `packer` is a `Packer` or a `Client`, `options` how to pack, or a function from the question to
+        that. A node's chunk id stands in its metadata as `chunk_id_key`, else it is the node's id.
+        Where no node has a score, their order ranks them. Embeddings of nodes and question serve
+        `mmr`. `without_id` says what is done with a node that has no chunk id. `on_result` is called
+        with every PackResult: its exact `text`, `used_tokens` and decisions.
     """
 
     packer: SkipValidation[Packs]
