@@ -1,7 +1,9 @@
 """A synchronous client of the HTTP service, with the methods of `Packer`.
 
-with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
-    result = client.pack(PackRequest(budget=4000, candidates=hits))
+For example:
+
+    with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
+        result = client.pack(PackRequest(budget=4000, candidates=hits))
 """
 
 from __future__ import annotations
@@ -37,12 +39,10 @@ JSON = {"Content-Type": "application/json"}
 class Client(Closing):
     """Packs over HTTP. Safe to share between threads; `close` it, or use it in a `with`.
 
-    For example:
-
-        `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
-        answer. An answer 503 is asked again up to `retries` times, after the seconds of its
-        Retry-After, but never more than `longest_wait` of them. Every problem is a ChunkprepError:
-        the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError.
+    `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
+    answer. An answer 503 is asked again up to `retries` times, after the seconds of its
+    Retry-After, but never more than `longest_wait` of them. Every problem is a ChunkprepError:
+    the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError.
     """
 
     def __init__(

@@ -1,8 +1,10 @@
 """A LangChain document compressor that packs what a retriever found.
 
-compressor = ChunkprepCompressor(packer=Packer.open(url), options=PackOptions(budget=4000))
-documents = compressor.compress_documents(retrieved, question)
-context = "".join(document.page_content for document in documents)
+For example:
+
+    compressor = ChunkprepCompressor(packer=Packer.open(url), options=PackOptions(budget=4000))
+    documents = compressor.compress_documents(retrieved, question)
+    context = "".join(document.page_content for document in documents)
 """
 
 from __future__ import annotations
@@ -39,13 +41,11 @@ logger = logging.getLogger(__name__)
 class ChunkprepCompressor(BaseDocumentCompressor):
     """Packs retrieved documents into a slot; gives back the packed ones, in final order.
 
-    For example:
-
-        `packer` is a `Packer` or a `Client`, `options` how to pack, or a function from the question to
-        that. A document's chunk id stands in its metadata as `chunk_id_key`, else in its own `id`; its
-        score stands as `score_key` (where none has one, their order ranks them), its vector, for
-        `mmr`, as `vector_key`. `without_id` says what is done with a document that has no chunk id.
-        `on_result` is called with every PackResult: its exact `text`, `used_tokens` and decisions.
+    `packer` is a `Packer` or a `Client`, `options` how to pack, or a function from the question to
+    that. A document's chunk id stands in its metadata as `chunk_id_key`, else in its own `id`; its
+    score stands as `score_key` (where none has one, their order ranks them), its vector, for
+    `mmr`, as `vector_key`. `without_id` says what is done with a document that has no chunk id.
+    `on_result` is called with every PackResult: its exact `text`, `used_tokens` and decisions.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")

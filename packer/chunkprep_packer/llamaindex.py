@@ -1,8 +1,10 @@
 """A LlamaIndex node postprocessor that packs what a retriever found.
 
-packing = ChunkprepPostprocessor(packer=Packer.open(url), options=PackOptions(budget=4000))
-nodes = packing.postprocess_nodes(retrieved, query_str=question)
-context = "".join(node.get_content() for node in nodes)
+For example:
+
+    packing = ChunkprepPostprocessor(packer=Packer.open(url), options=PackOptions(budget=4000))
+    nodes = packing.postprocess_nodes(retrieved, query_str=question)
+    context = "".join(node.get_content() for node in nodes)
 """
 
 from __future__ import annotations
@@ -40,13 +42,11 @@ logger = logging.getLogger(__name__)
 class ChunkprepPostprocessor(BaseNodePostprocessor):
     """Packs retrieved nodes into a slot; gives back the packed ones, in final order.
 
-    For example:
-
-        `packer` is a `Packer` or a `Client`, `options` how to pack, or a function from the question to
-        that. A node's chunk id stands in its metadata as `chunk_id_key`, else it is the node's id.
-        Where no node has a score, their order ranks them. Embeddings of nodes and question serve
-        `mmr`. `without_id` says what is done with a node that has no chunk id. `on_result` is called
-        with every PackResult: its exact `text`, `used_tokens` and decisions.
+    `packer` is a `Packer` or a `Client`, `options` how to pack, or a function from the question to
+    that. A node's chunk id stands in its metadata as `chunk_id_key`, else it is the node's id.
+    Where no node has a score, their order ranks them. Embeddings of nodes and question serve
+    `mmr`. `without_id` says what is done with a node that has no chunk id. `on_result` is called
+    with every PackResult: its exact `text`, `used_tokens` and decisions.
     """
 
     packer: SkipValidation[Packs]
