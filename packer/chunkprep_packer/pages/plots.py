@@ -31,6 +31,9 @@ MOST_SERIES = 7
 OWN_TONES = frozenset({"packed", "truncated", "no_room", "too_large", "none"})
 """What has its own colour wherever it is shown."""
 
+LEFT_OUT = frozenset({"desc", "title", "style", "script"})
+"""What pygal puts at each mark for its script, and what the page's policy refuses."""
+
 FEWEST_DAYS = 14
 """A plot by day has at least so many, so that the first day's column is not as wide as the plot."""
 
@@ -196,8 +199,9 @@ def _drawn(chart: Any, title: str, text: str, series: Sequence[Series]) -> Marku
 
 def _cleaned(group: ElementTree.Element, series: Sequence[Series]) -> ElementTree.Element:
     for node in group.iter():
-        for child in [c for c in node if c.tag in ("desc", "title", "style", "script")]:
-            node.remove(child)
+        for child in list(node):
+            if child.tag in LEFT_OUT or (child.tag == "text" and not child.text):
+                node.remove(child)
         for name in [n for n in node.attrib if n in ("style", "id") or n.startswith("on")]:
             del node.attrib[name]
     for number, one in enumerate(series):
