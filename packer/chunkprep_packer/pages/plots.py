@@ -160,7 +160,7 @@ def steps_to(most: float, least: float = 0) -> list[float]:
     unit = 10.0 ** floor(log10(most / TICKS))
     step = max(least, next(unit * n for n in (1, 2, 5, 10) if unit * n * TICKS >= most))
     count = next(n for n in range(1, TICKS + 1) if step * n >= most * (1 - 1e-9))
-    return [round(step * n, 6) for n in range(count + 1)]
+    return [float(f"{step * n:.6g}") for n in range(count + 1)]
 
 
 def _spread(labels: Sequence[str]) -> list[str]:
