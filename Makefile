@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench-full fuzz fuzz-serve samples clean
+.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench-full fuzz fuzz-serve samples reference clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -57,6 +57,9 @@ fuzz-serve: $(READY) ## attack the HTTP service from its own OpenAPI document
 
 samples: $(READY) ## make the binary sample documents again
 	$(BIN)/python benchmarks/make_samples.py samples
+
+reference: $(READY) ## make docs/reference/ again from the code
+	$(BIN)/python -m docs.generate
 
 clean: ## remove .venv, caches and the demo's folder
 	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -113,11 +113,11 @@ def table(figures: Iterable[Figure]) -> str:
     """All figures as aligned lines under their groups, for a terminal."""
     groups = grouped(figures)
     rows = [figure.cells() for some in groups.values() for figure in some]
-    widths = [max(len(row[at]) for row in (HEADS, *rows)) for at in range(len(HEADS))]
+    heads = [(group, *HEADS[1:]) for group in groups]
+    widths = [max((len(row[at]) for row in (*heads, *rows)), default=0) for at in range(len(HEADS))]
     lines = []
-    for group, some in groups.items():
-        heads = (group, *HEADS[1:])
-        lines += ["", _line(heads, widths)] + [_line(figure.cells(), widths) for figure in some]
+    for head, some in zip(heads, groups.values(), strict=True):
+        lines += ["", _line(head, widths)] + [_line(figure.cells(), widths) for figure in some]
     return "\n".join(lines).lstrip("\n")
 
 

@@ -22,7 +22,7 @@ SCRIPT = BLOCK + "from chunkprep_flows.cli import main\nmain()\n"
         "replay --verify",
         "impact policies/refund-2026.md",
         "audit --recount all",
-        "report --out report.html",
+        "report",
         "withdraw notes/app-release.txt --reason old",
     ],
 )
@@ -36,11 +36,13 @@ def test_it_does_without_the_extras(ingested: Cli, command: str) -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_ingesting_says_which_extra_it_needs(ingested: Cli) -> None:
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [("ingest samples --direct", "ingest"), ("report --out report.html", "report")],
+)
+def test_what_needs_an_extra_says_which(ingested: Cli, command: str, extra: str) -> None:
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, "ingest", "samples", "--direct"],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", SCRIPT, *command.split()], capture_output=True, text=True
     )
     assert run.returncode == 2
-    assert "pip install 'chunkprep[ingest]'" in run.stderr
+    assert f"pip install 'chunkprep[{extra}]'" in run.stderr

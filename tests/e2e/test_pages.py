@@ -108,8 +108,8 @@ def read(url: str) -> Any:
 
 
 def pick(facts: Any, name: str) -> Any:
-    """The value at a path of keys and positions; the first key may name a count of moves."""
-    if name.endswith("_count") and name != "chunk_count":
+    """The value at a path of keys and positions, or a count of moves."""
+    if name in ("enters_count", "leaves_count"):
         return len(facts["comparison"][name.removesuffix("_count")])
     found, rest = facts, name
     while rest:

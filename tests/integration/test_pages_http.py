@@ -10,9 +10,9 @@ from fastapi.testclient import TestClient
 from tests.support.ingesting import chunk_ids, ingest
 
 from chunkprep_packer import Candidate, Packer, PackRequest
-from chunkprep_packer.pages import Viewer, pages_router
 from chunkprep_packer.pages.document_page import word_changes
 from chunkprep_packer.pages.pack_page import segments
+from chunkprep_packer.pages.router import Viewer, pages_router
 from chunkprep_store import Store
 
 NOW = 1_700_000_000_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXTRAS = (
     "bs4", "distributed", "docx", "fastapi", "httpx", "langchain_core", "llama_index", "lxml",
-    "jinja2",
+    "jinja2", "pygal",
     "numpy", "openpyxl", "pandas", "pathspec", "pptx", "prefect", "prefect_dask",
     "prometheus_client", "psycopg", "pypdfium2", "pyromark", "rensa",
     "starlette", "tokenizers", "unstructured", "uvicorn", "yaml",

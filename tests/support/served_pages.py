@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from chunkprep_flows.opened import now
-from chunkprep_packer.pages import pages_router
+from chunkprep_packer.pages.router import pages_router
 from chunkprep_store import Store
 
 

@@ -1,4 +1,4 @@
-"""The routes of CONTRACT.md. Reading and packing run in threads, so that no request waits for
+"""The routes below /v1. Reading and packing run in threads, so that no request waits for
 another one's database; answers are bytes that are not validated again.
 """
 
@@ -92,9 +92,11 @@ def _search(request: Request, body: bytes) -> Response:
 
 @router.get("/chunks/{chunk_id}", response_model=dict[str, Any])
 def chunk(
-    request: Request, chunk_id: Annotated[str, Path()], collection: Collection = "default"
+    request: Request,
+    chunk_id: Annotated[str, Path(description="Which chunk.")],
+    collection: Collection = "default",
 ) -> Response:
-    """One chunk, whatever its standing."""
+    """One chunk, whatever its standing, as `chunkprep chunks --json` shows it."""
     grant = authorize(request, collection)
     store = service_of(request).store
     rows = store.lookup(collection, [_storable("chunk_id", chunk_id)], at=now()).rows
@@ -161,7 +163,9 @@ def audit(
 
 @router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
 def logged_pack(
-    request: Request, request_id: Annotated[str, Path()], collection: Collection = "default"
+    request: Request,
+    request_id: Annotated[str, Path(description="Which pack.")],
+    collection: Collection = "default",
 ) -> Response:
     """One pack as logged: what was asked, and what was decided of each candidate (role admin)."""
     authorize(request, collection, "admin")
