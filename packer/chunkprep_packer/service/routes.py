@@ -20,7 +20,7 @@ from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.search_scores import scaled
 from chunkprep_packer.service import shapes
-from chunkprep_packer.service.access import authorize, check_labels, service_of
+from chunkprep_packer.service.access import authorize, check_collection, check_labels, service_of
 from chunkprep_packer.service.answers import PROBLEMS, json_answer
 from chunkprep_packer.service.clock import now
 from chunkprep_packer.service.limits import check_pack
@@ -50,9 +50,9 @@ async def pack(request: Request) -> Response:
 
 def _pack(request: Request, body: bytes) -> Response:
     service = service_of(request)
-    authorize(request)
+    grant = authorize(request)  # before a stranger's body is looked at
     asked = PackRequest.from_json(body)
-    grant = authorize(request, asked.collection)
+    check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access)
     check_pack(asked, service.settings.limits)
     result = service.packer.pack(asked, request_id=request.state.request_id)
@@ -69,9 +69,9 @@ async def search(request: Request) -> Response:
 
 
 def _search(request: Request, body: bytes) -> Response:
-    authorize(request)
+    grant = authorize(request)
     asked = shapes.SearchRequest.from_json(body)
-    grant = authorize(request, asked.collection)
+    check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access or ())
     service = service_of(request)
     _check_most("top", asked.top, service.settings.limits.top)
