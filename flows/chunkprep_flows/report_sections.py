@@ -42,6 +42,7 @@ def sections(report: Report) -> list[Section]:
         _signatures(report.packs.signatures),
         _stale(report),
         _failures(report),
+        _runs(report),
     ]  # fmt: skip
 
 
@@ -158,3 +159,24 @@ def _failures(report: Report) -> Section:
     )
     columns = ("document", "code", "attempts", "last attempt", "message", "remedy")
     return Section("Failures", "Documents whose last ingest failed", columns, rows)
+
+
+def _runs(report: Report) -> Section:
+    if not report.runs:
+        return Section("Runs", "None.")
+    rows = tuple(
+        (run.run_id, run.kind, iso(run.started_at), iso(run.finished_at), _ended(run.summary),
+         run.flow_run_id)
+        for run in report.runs
+    )  # fmt: skip
+    columns = ("run", "kind", "started", "finished", "failed", "Prefect's flow run")
+    return Section("Runs", "The latest runs, the newest first", columns, rows)
+
+
+def _ended(summary: Mapping[str, object] | None) -> str:
+    """How many documents failed, and whether the run was stopped; nothing for other runs."""
+    if summary is None:
+        return "not finished"
+    failed = summary.get("failed")
+    said = [str(failed)] if isinstance(failed, int) else []
+    return ", ".join([*said, *(["stopped"] if summary.get("stopped") else [])])

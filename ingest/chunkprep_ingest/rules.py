@@ -13,6 +13,7 @@ folder's `chunkprep.yaml`, field by field. A rules file reads:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,8 @@ from chunkprep_ingest.errors import MetadataError
 from chunkprep_ingest.front_matter import parse_yaml
 from chunkprep_ingest.ids import bytes_hash, digest
 from chunkprep_ingest.metadata import METADATA_FIELDS, Metadata, parse_metadata
-from chunkprep_ingest.sources import RULES_FILE, SIDECAR_SUFFIX
+from chunkprep_ingest.regular_file import read_regular
+from chunkprep_ingest.source_filters import RULES_FILE, SIDECAR_SUFFIX
 
 _MATCH = "match"
 
@@ -72,7 +74,8 @@ class RuleBook:
 
         Raises MetadataError (bad_metadata) naming the field and where its value was written.
         """
-        return parse_metadata(self.beside(path) | dict(front_matter), path.name)
+        values = self.beside(path) | dict(front_matter)
+        return parse_metadata(values, path.name) if values else _NOTHING_SAID
 
     def _rules_above(self, path: Path) -> tuple[tuple[Path, Path], ...]:
         """The folders from the source folder down to the file's own, each with its rules file."""
@@ -97,7 +100,12 @@ class RuleBook:
         return values
 
 
+_NOTHING_SAID = Metadata()
+
+
 def _sidecar(path: Path) -> dict[str, object]:
+    if not os.path.lexists(f"{path}{SIDECAR_SUFFIX}"):  # most files have none: ask cheaply
+        return {}
     file = path.with_name(path.name + SIDECAR_SUFFIX)
     text = _text(file)
     return {} if text is None else _known(parse_yaml(text, file.name), file.name)
@@ -147,7 +155,7 @@ def _known(values: dict[str, object], where: str) -> dict[str, object]:
 def _raw(file: Path) -> str:
     """The hash of a file's bytes, or why it has none."""
     try:
-        return bytes_hash(file.read_bytes())
+        return bytes_hash(read_regular(file))
     except OSError as error:
         return str(error.errno)
 
@@ -155,7 +163,7 @@ def _raw(file: Path) -> str:
 def _text(file: Path) -> str | None:
     """The text of a file of ours, None where there is none. Raises MetadataError."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return read_regular(file).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment, PreparedVersion
-from chunkprep_store import lifecycle, packlog, recutting, restoring, runs, setting, writing
+from chunkprep_store import (
+    lifecycle,
+    packlog,
+    recutting,
+    restoring,
+    runs,
+    setting,
+    writing,
+    writing_new,
+)
 from chunkprep_store import prices as further_prices
 from chunkprep_store.adding import WriteOutcome
 from chunkprep_store.collection import ensure_collection
@@ -30,6 +39,23 @@ class Changing(Opened):
         """
         return self.database.retry(
             lambda c: writing.write_version(c, collection, prepared, now, run_id)
+        )
+
+    def write_new(
+        self,
+        collection: str,
+        prepared: Sequence[PreparedVersion],
+        *,
+        now: Moment,
+        run_id: str | None = None,
+    ) -> list[WriteOutcome]:
+        """Store those of the prepared versions whose documents are not here yet and which
+        supersede no other, all in one transaction; the others are left to `write_version`.
+
+        Where it raises, none was written.
+        """
+        return self.database.retry(
+            lambda c: writing_new.write_new(c, collection, prepared, now, run_id)
         )
 
     def recut(
@@ -118,12 +144,15 @@ class Changing(Opened):
         kind: str = "ingest",
         settings: Mapping[str, object] | None = None,
         run_id: str | None = None,
+        flow_run_id: str | None = None,
     ) -> str:
-        """Record that a run began; returns its id."""
+        """Record that a run began, of Prefect's flow run where there is one; returns its id."""
 
         def work(connection: sa.Connection) -> str:
             number = ensure_collection(connection, collection, now)
-            return runs.start_run(connection, number, kind, now, settings or {}, run_id)
+            return runs.start_run(
+                connection, number, kind, now, settings or {}, run_id, flow_run_id
+            )
 
         return self.database.retry(work)
 
@@ -141,10 +170,11 @@ class Changing(Opened):
         message: str,
         remedy: str,
         now: Moment,
-        bytes_hash: str | None = None,
+        attempt_key: str | None = None,
         run_id: str | None = None,
     ) -> int:
-        """Record that a document could not be ingested; returns how often these bytes failed.
+        """Record that a document could not be ingested; returns how often the attempt with
+        this key failed.
 
         The last good version stays as it is; success forgets the failure.
         """
@@ -158,7 +188,7 @@ class Changing(Opened):
                 code=code,
                 message=message,
                 remedy=remedy,
-                bytes_hash=bytes_hash,
+                attempt_key=attempt_key,
                 now=now,
                 run_id=run_id,
             )

@@ -30,7 +30,8 @@ class KnownDocument:
 
     The version is the one that arrived last (None: there is only a failure, or only a name).
     `metadata_json` is the source's own, without what was set by hand. `whole` is False where
-    chunk rows are missing. `attempts` counts the failures of the bytes `failed_hash`.
+    chunk rows are missing. `attempts` counts how often the attempt with the key
+    `failed_attempt` failed.
     """
 
     document: str
@@ -47,7 +48,7 @@ class KnownDocument:
     chunks: int = 0
     whole: bool = True
     erased: bool = False
-    failed_hash: str | None = None
+    failed_attempt: str | None = None
     attempts: int = 0
 
 
@@ -113,7 +114,7 @@ def known(
         )
         for row in connection.execute(failed):
             values = found.get(row.document) or KnownDocument(row.document)
-            found[row.document] = _replace_failure(values, row.bytes_hash, row.attempts)
+            found[row.document] = _replace_failure(values, row.attempt_key, row.attempts)
     return found
 
 
@@ -165,9 +166,9 @@ def _known(row: sa.Row[Any]) -> KnownDocument:
     )
 
 
-def _replace_failure(known: KnownDocument, failed_hash: str | None, attempts: int) -> KnownDocument:
+def _replace_failure(known: KnownDocument, attempt: str | None, attempts: int) -> KnownDocument:
     values = {name: getattr(known, name) for name in KnownDocument.__slots__}
-    return KnownDocument(**{**values, "failed_hash": failed_hash, "attempts": attempts})
+    return KnownDocument(**{**values, "failed_attempt": attempt, "attempts": attempts})
 
 
 def _version_rows(collection_id: int) -> sa.Select[Any]:

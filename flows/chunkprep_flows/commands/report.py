@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from chunkprep_flows.console import print_json, print_table, talk
+from chunkprep_flows.named_sources import NamedSources
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_ingest.lifecycle import moment
@@ -31,13 +32,20 @@ NUMBERS = (
     help="Write the inspector's pages as one file that opens offline (extra `report`).",
 )
 @option("--since", metavar="TIME", help="Packs from then on (default: all that are logged).")
-@option("--sources", multiple=True, metavar="PATH", help="Compare with these files; repeatable.")
+@option("--sources", multiple=True, metavar="SOURCE", help="Compare with these; repeatable.")
+@option(
+    "--mirror",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Where what URLs name is downloaded to (default: the user's cache).",
+)
 @store_options
 @json_option
 def report(
     out: Path | None,
     since: str | None,
     sources: tuple[str, ...],
+    mirror: str | None,
     store: str,
     collection: str,
     as_json: bool,
@@ -50,11 +58,12 @@ def report(
 
     start = None if since is None else moment(since)
     with opened(store) as source:
+        named = NamedSources(sources, mirror=mirror)
         if out is not None:
-            write_file(out, source, collection, since=start, sources=sources)
+            write_file(out, source, collection, since=start, sources=named)
             if not as_json:
                 return
-        found = gather(source, collection, now=now(), since=start, sources=sources)
+        found = gather(source, collection, now=now(), since=start, sources=named)
     if as_json:
         print_json(report_record(found))
     else:
@@ -62,12 +71,12 @@ def report(
 
 
 def write_file(
-    out: Path, store: Store, collection: str, *, since: Moment | None, sources: Sequence[str]
+    out: Path, store: Store, collection: str, *, since: Moment | None, sources: NamedSources
 ) -> None:
     """Write the pages as one file, and say so and what was left out. Raises ModuleNotFoundError,
     which names the extra, where what makes the pages is not installed.
     """
-    from chunkprep_flows.auditing import findings
+    from chunkprep_flows.auditing import findings, sources_listed
     from chunkprep_packer.pages.report import report_facts, report_html
     from chunkprep_store import CHECKS
 
@@ -77,7 +86,9 @@ def write_file(
         collection,
         at=at,
         since=since,
-        findings=findings(store, collection, now=at, sources=sources, checks=CHECKS),
+        findings=findings(
+            store, collection, now=at, listing=sources_listed(sources), checks=CHECKS
+        ),
     )
     try:
         out.write_text(report_html(facts), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The routes of CONTRACT.md. Reading and packing run in threads, so that no request waits for
+"""The routes below /v1. Reading and packing run in threads, so that no request waits for
 another one's database; answers are bytes that are not validated again.
 """
 
@@ -20,7 +20,7 @@ from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.search_scores import scaled
 from chunkprep_packer.service import shapes
-from chunkprep_packer.service.access import authorize, check_labels, service_of
+from chunkprep_packer.service.access import authorize, check_collection, check_labels, service_of
 from chunkprep_packer.service.answers import PROBLEMS, json_answer
 from chunkprep_packer.service.clock import now
 from chunkprep_packer.service.limits import check_pack
@@ -50,9 +50,9 @@ async def pack(request: Request) -> Response:
 
 def _pack(request: Request, body: bytes) -> Response:
     service = service_of(request)
-    authorize(request)
+    grant = authorize(request)  # before a stranger's body is looked at
     asked = PackRequest.from_json(body)
-    grant = authorize(request, asked.collection)
+    check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access)
     check_pack(asked, service.settings.limits)
     result = service.packer.pack(asked, request_id=request.state.request_id)
@@ -69,9 +69,9 @@ async def search(request: Request) -> Response:
 
 
 def _search(request: Request, body: bytes) -> Response:
-    authorize(request)
+    grant = authorize(request)
     asked = shapes.SearchRequest.from_json(body)
-    grant = authorize(request, asked.collection)
+    check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access or ())
     service = service_of(request)
     _check_most("top", asked.top, service.settings.limits.top)
@@ -92,9 +92,11 @@ def _search(request: Request, body: bytes) -> Response:
 
 @router.get("/chunks/{chunk_id}", response_model=dict[str, Any])
 def chunk(
-    request: Request, chunk_id: Annotated[str, Path()], collection: Collection = "default"
+    request: Request,
+    chunk_id: Annotated[str, Path(description="Which chunk.")],
+    collection: Collection = "default",
 ) -> Response:
-    """One chunk, whatever its standing."""
+    """One chunk, whatever its standing, as `chunkprep chunks --json` shows it."""
     grant = authorize(request, collection)
     store = service_of(request).store
     rows = store.lookup(collection, [_storable("chunk_id", chunk_id)], at=now()).rows
@@ -161,7 +163,9 @@ def audit(
 
 @router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
 def logged_pack(
-    request: Request, request_id: Annotated[str, Path()], collection: Collection = "default"
+    request: Request,
+    request_id: Annotated[str, Path(description="Which pack.")],
+    collection: Collection = "default",
 ) -> Response:
     """One pack as logged: what was asked, and what was decided of each candidate (role admin)."""
     authorize(request, collection, "admin")
