@@ -138,6 +138,7 @@ class _Walk:
         self.keys: dict[str, str] = {}  # key -> real path
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
+        self.real_folders: dict[Path, Path] = {}
 
     def add(self, source: str) -> None:
         if is_remote(source):
@@ -230,28 +231,31 @@ class _Walk:
             for entry in entries:
                 path = folder / entry.name
                 directory = entry.is_dir(follow_symlinks=False)
-                if entry.name.startswith(".") or ignored.covers(path, directory or path.is_dir()):
+                leads_on = directory or (entry.is_symlink() and path.is_dir())
+                if entry.name.startswith(".") or ignored.covers(path, leads_on):
                     continue
                 if directory:
                     stack.append(path)
-                elif not self._takes(path, root):
+                elif not self._takes(path, root, leads_on):
                     continue
                 elif entry.is_symlink():
                     links.append(path)
                 elif entry.is_file(follow_symlinks=False):
                     self._add_file(path, root)
 
-    def _takes(self, path: Path, root: Path) -> bool:
+    def _takes(self, path: Path, root: Path, leads_on: bool) -> bool:
         name = path.name
         if name == RULES_FILE or name.endswith(SIDECAR_SUFFIX):
             return False
-        return path.is_dir() or self.wanted.takes(path.relative_to(root).as_posix())
+        return leads_on or self.wanted.takes(path.relative_to(root).as_posix())
 
     def _add_file(self, path: Path, root: Path, *, named: bool = False) -> None:
         if path in self.unreadable:  # what an earlier run downloaded of it is out of date
             return
         try:
-            status = path.stat()
+            status = path.lstat()
+            linked = stat.S_ISLNK(status.st_mode)
+            status = path.stat() if linked else status
         except OSError as error:
             self._fail(path, root, error.strerror or str(error))
             return
@@ -259,7 +263,8 @@ class _Walk:
             if named:
                 self._fail(path, root, "not a regular file")
             return
-        real = os.path.realpath(path)
+        place = self._real_folder(path.parent) / path.name
+        real = os.path.realpath(place) if linked else os.fspath(place)
         if real in self.files:
             return
         key = _key(path, root)
@@ -269,16 +274,24 @@ class _Walk:
                 f"two files would be the document {key!r}: {self.files[other].path} and {path}; "
                 f"name a folder that holds both instead"
             )
-        uri = self._uri(path, root)
+        uri = self._uri(path, root, place)
         self.files[real] = SourceFile(
             key, uri, path, root, status.st_size, status.st_mtime_ns, named
         )
 
-    def _uri(self, path: Path, root: Path) -> str:
+    def _real_folder(self, folder: Path) -> Path:
+        """The folder without symbolic links in its path, looked up once."""
+        found = self.real_folders.get(folder)
+        if found is None:
+            found = self.real_folders[folder] = folder.resolve()
+        return found
+
+    def _uri(self, path: Path, root: Path, place: Path) -> str:
+        """`place` is the file's real folder and its own name."""
         found = self.remote.get(root)
         if found is not None:
             return found.uri(path.relative_to(root).as_posix())
-        return (path.parent.resolve() / path.name).as_uri()
+        return place.as_uri()
 
     def _fail(self, path: Path, root: Path, reason: str) -> None:
         error = ReadError("unreadable", f"{_printable(os.fspath(path))}: {reason}")
