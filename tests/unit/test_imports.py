@@ -18,8 +18,8 @@ import chunkprep_packer
 ROOT = Path(__file__).parents[2]
 SHELLS = {
     "chunkprep_ingest": {
-        "front_matter", "reading_process", "reading_wire", "reading_worker", "remote", "rules",
-        "sources", "tokens",
+        "collecting", "front_matter", "reading_process", "reading_wire", "reading_worker", "remote",
+        "rules", "sources", "tokens",
     },
     "chunkprep_packer": {
         "block_sizes", "client", "gather", "langchain", "llamaindex", "log_figures", "log_writer",
@@ -27,7 +27,8 @@ SHELLS = {
         "search_scores", "signatures", "slot", "stored_json",
     },
 }  # fmt: skip
-"""Modules that may read, write, ask the clock, load a tokenizer or know the store."""
+"""Modules that may read, write, ask the clock, load a tokenizer, set the process up or know the
+store."""
 
 OF_THE_EXTRAS = {
     "chunkprep_ingest.rules",
