@@ -22,7 +22,12 @@ class AuditSettings(BaseModel):
     store: str = DEFAULT_STORE
     collection: str = DEFAULT_COLLECTION
     sources: tuple[str, ...] = ()
-    """Files and folders to compare with."""
+    """Files, folders, globs and URLs to compare with."""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    """As the ingest's: also which mirror of a remote source is used."""
+    mirror: str | None = None
+    """The folder that remote sources are downloaded to; None: one in the user's cache."""
     index_ids: Path | None = None
     """A file of the chunk ids in a vector index, one a line."""
     recount: Literal["all"] | Annotated[int, Field(ge=1)] | None = None
@@ -40,6 +45,7 @@ class AuditSettings(BaseModel):
                 "sources": tuple(
                     source if "://" in source else str(_absolute(source)) for source in self.sources
                 ),
+                "mirror": None if self.mirror is None else str(_absolute(self.mirror)),
                 "index_ids": None if ids is None else _absolute(ids),
             }
         )

@@ -16,9 +16,13 @@ from chunkprep_flows.audit_report import (
     summary,
 )
 from chunkprep_flows.audit_settings import AuditSettings
-from chunkprep_flows.auditing import findings
+from chunkprep_flows.auditing import findings, sources_listed
+from chunkprep_flows.flow_control import tag_collection
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.served_runs import told_when_served
+from chunkprep_flows.step_tasks import step_as_task
+from chunkprep_flows.steps import Step, at_once
+from chunkprep_ingest.listing import Listing
 
 FINDINGS = "chunkprep-audit-findings"
 SUMMARY = "chunkprep-audit"
@@ -32,8 +36,9 @@ def audit_versions(settings: AuditSettings) -> AuditReport:
 
     Raises AuditFailedError where a finding is as severe as `fail_on`, or worse.
     """
+    tag_collection(settings.collection)
     with told_when_served("audit-versions") as told:
-        report = run_audit(settings)
+        report = run_audit(settings, step_as_task)
         told.say(report.headline)
         create_table_artifact(
             key=FINDINGS,
@@ -50,15 +55,20 @@ def audit_versions(settings: AuditSettings) -> AuditReport:
     return report
 
 
-def run_audit(settings: AuditSettings) -> AuditReport:
-    """The audit itself, without Prefect."""
+def run_audit(settings: AuditSettings, step: Step = at_once) -> AuditReport:
+    """The audit itself: sources listed, and then compared with the store."""
+    listing = sources_listed(settings, step)
+    return step("audit-collection", lambda: _audited(settings, listing))
+
+
+def _audited(settings: AuditSettings, listing: Listing | None) -> AuditReport:
     moment = now()
     with opened(settings.store) as store:
         found = findings(
             store,
             settings.collection,
             now=moment,
-            sources=settings.sources,
+            listing=listing,
             index_ids=settings.index_ids,
             recount=settings.recount,
             checks=settings.checks,

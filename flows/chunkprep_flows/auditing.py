@@ -8,15 +8,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from chunkprep_flows.steps import Step, at_once
 from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
+from chunkprep_ingest.listing import Listing
 from chunkprep_ingest.model import Moment
+from chunkprep_ingest.regular_file import read_regular
 from chunkprep_ingest.tokens import counter_for
 from chunkprep_packer import pack_findings
 from chunkprep_store import CHECKS, Finding, Sources, Store
 
 if TYPE_CHECKING:
-    from chunkprep_ingest.sources import Listing
+    from chunkprep_flows.gathering import SourceSettings
 
 Recount = Literal["all"] | int | None
 ALL_CHECKS = (*CHECKS, pack_findings.CHECK)
@@ -28,12 +31,13 @@ def findings(
     collection: str,
     *,
     now: Moment,
-    sources: Sequence[str] = (),
+    listing: Listing | None = None,
     index_ids: Path | None = None,
     recount: Recount = None,
     checks: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Every finding of the audit. `recount`: "all" chunks, or about so many.
+    """Every finding of the audit. `listing`: of the sources to compare with; `recount`: "all"
+    chunks, or about so many.
 
     Raises RequestError for a check that does not exist.
     """
@@ -46,7 +50,7 @@ def findings(
     asked = pack_findings.CHECK in checks
     if stored or not checks:
         yield from _stored_findings(
-            store, collection, now, sources, index_ids, recount, stored or None
+            store, collection, now, listing, index_ids, recount, stored or None
         )
     if asked or not checks:
         yield from pack_findings.signature_findings(store, collection, now=now, asked=asked)
@@ -56,7 +60,7 @@ def _stored_findings(
     store: Store,
     collection: str,
     now: Moment,
-    sources: Sequence[str],
+    listing: Listing | None,
     index_ids: Path | None,
     recount: Recount,
     checks: Sequence[str] | None,
@@ -67,15 +71,18 @@ def _stored_findings(
         checks=checks,
         recount=recount,
         counters=counter_for if recount is not None else None,
-        sources=_listed(store, collection, sources) if sources else None,
+        sources=None if listing is None else source_state(store, collection, listing),
         index_ids=None if index_ids is None else read_ids(index_ids),
     )
 
 
-def _listed(store: Store, collection: str, sources: Sequence[str]) -> Sources:
-    from chunkprep_ingest.sources import list_sources  # the `ingest` extra; the rest does without
+def sources_listed(settings: SourceSettings, step: Step = at_once) -> Listing | None:
+    """The files to compare with; None where no source is named."""
+    if not settings.sources:
+        return None
+    from chunkprep_flows.gathering import listing_of  # the `ingest` extra; the rest does without
 
-    return source_state(store, collection, list_sources(sources))
+    return listing_of(settings, step)
 
 
 def source_state(store: Store, collection: str, listing: Listing) -> Sources:
@@ -96,7 +103,7 @@ def source_state(store: Store, collection: str, listing: Listing) -> Sources:
 
 def _hash(path: Path) -> str | None:
     try:
-        return bytes_hash(path.read_bytes())
+        return bytes_hash(read_regular(path))
     except OSError:
         return None
 

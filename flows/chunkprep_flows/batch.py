@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from chunkprep_flows.attempts import attempt_key
-from chunkprep_flows.gathering import fingerprints_for, read_bytes
+from chunkprep_flows.gathering import fingerprints_for
 from chunkprep_flows.ingest_report import DocumentOutcome, failed
 from chunkprep_flows.kept_stores import STORES
 from chunkprep_flows.opened import now
@@ -25,6 +25,7 @@ from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
+from chunkprep_ingest.regular_file import regular_bytes
 from chunkprep_store import Store, WriteOutcome
 
 TOGETHER = 32
@@ -108,7 +109,7 @@ class Bench:
         """A document ready to be written; its outcome where it failed, or the run is a dry one."""
         data_hash = None
         try:
-            data = read_bytes(work.path)
+            data = regular_bytes(work.path)
             data_hash = bytes_hash(data)
             prepared = self.prepare(work, data, data_hash)
         except ReadError as error:
@@ -180,7 +181,7 @@ class Bench:
                 message=error.detail,
                 remedy=error.remedy,
                 now=now(),
-                bytes_hash=None if data_hash is None else self.attempt(work, data_hash),
+                attempt_key=None if data_hash is None else self.attempt(work, data_hash),
                 run_id=self.order.run_id,
             )
         return failed(work.document, error)

@@ -1,12 +1,23 @@
-"""Dask's workers as Prefect's task runner: started for the run, or a cluster that runs already."""
+"""Dask's workers as Prefect's task runner: started for the run, or a cluster that runs already.
+
+They hear of a stop by an event that the scheduler keeps, so that workers who join later do too.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, cast
+from uuid import uuid4
 
 from prefect.task_runners import TaskRunner
 
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
+from chunkprep_flows.interrupt import when_asked
+
+ASK_SECONDS = 0.2
+"""How often a worker asks the scheduler, at most: between two documents."""
 
 
 def dask_runner(settings: IngestSettings) -> TaskRunner[Any]:
@@ -22,3 +33,39 @@ def dask_runner(settings: IngestSettings) -> TaskRunner[Any]:
         return DaskTaskRunner(address=settings.dask_address)
     cluster = {"n_workers": settings.workers, "threads_per_worker": 1, "dashboard_address": None}
     return DaskTaskRunner(cluster_kwargs=cluster)
+
+
+@contextmanager
+def stop_event(runner: TaskRunner[Any]) -> Iterator[str]:
+    """The name of an event on the runner's scheduler, set soon after this process is asked to
+    stop.
+    """
+    name = f"chunkprep-stop-{uuid4().hex}"
+    event = _event(name, cast(Any, runner).client)
+    with when_asked(event.set):
+        yield name
+    if event.is_set():
+        event.clear()  # the scheduler forgets it
+
+
+def _event(name: str, client: Any = None) -> Any:
+    import distributed
+
+    return cast(Any, distributed).Event(name, client=client)
+
+
+class StopHeard:
+    """In a worker: whether the event of this name was set."""
+
+    def __init__(self, name: str) -> None:
+        self._event = _event(name)
+        self._next = 0.0
+        self._heard = False
+
+    def __call__(self) -> bool:
+        """Whether somebody asked the run to stop, as far as the scheduler can say."""
+        if not self._heard and time.monotonic() >= self._next:
+            with suppress(OSError):  # it is away: Dask gives the batch to somebody else, or nobody
+                self._heard = bool(self._event.is_set())
+            self._next = time.monotonic() + ASK_SECONDS
+        return self._heard

@@ -17,6 +17,7 @@ from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
 from chunkprep_flows.runner import run_in_session
 from chunkprep_flows.wording import counted
+from chunkprep_ingest.sources import list_sources
 from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
 from chunkprep_packer.search_scores import scaled
 from chunkprep_store import SearchHit, Store
@@ -145,7 +146,9 @@ def say_versions(store: Store, result: PackResult) -> None:
 
 def audit(store: Store, samples: Path) -> int:
     """Print what the audit finds; 1 where it finds an error."""
-    found = list(findings(store, "default", now=now(), sources=(str(samples),), recount="all"))
+    found = list(
+        findings(store, "default", now=now(), listing=list_sources([samples]), recount="all")
+    )
     rows = [(f.severity, f.check, f.document, f.message) for f in found]
     if rows:
         print_table(("severity", "check", "document", "message"), rows)

@@ -4,33 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from chunkprep_flows.attempts import attempt_key
 from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.plan import Judged, Refused, Seen, Work, next_step
 from chunkprep_flows.reading import reading_of
 from chunkprep_flows.source_metadata import SourceMetadata
-from chunkprep_ingest.errors import ReadError
+from chunkprep_flows.steps import Step, at_once
+from chunkprep_ingest.errors import ReadError, SourceAwayError
 from chunkprep_ingest.ids import bytes_hash
+from chunkprep_ingest.listing import Listing, SourceFile
 from chunkprep_ingest.model import Fingerprints
 from chunkprep_ingest.readers import ReadOptions, reader_fingerprint
-from chunkprep_ingest.sources import Listing, SourceFile, list_sources
+from chunkprep_ingest.regular_file import regular_bytes
+from chunkprep_ingest.sources import list_sources
 from chunkprep_store import Store
 
 ASK = 500
 """Documents that the store is asked about at once."""
 
 
-def listing_of(settings: IngestSettings) -> Listing:
-    """The files that the settings name."""
-    return list_sources(
+class SourceSettings(Protocol):
+    """What of a run's settings, or an audit's, says which files it is about."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Files, folders, globs and URLs."""
+        ...
+
+    @property
+    def include(self) -> tuple[str, ...]:
+        """Only files that match one of these."""
+        ...
+
+    @property
+    def exclude(self) -> tuple[str, ...]:
+        """No files that match one of these."""
+        ...
+
+    @property
+    def mirror(self) -> str | None:
+        """The folder that remote sources are downloaded to."""
+        ...
+
+
+class IncompleteListingError(SourceAwayError):
+    """A remote source did not answer; `listing` is what could be listed, and what could not."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.listing = listing
+        away = next(item for item in listing.unreadable if item.passing)
+        super().__init__(str(away.error))
+
+
+def listing_of(settings: SourceSettings, step: Step = at_once) -> Listing:
+    """The files that the settings name. What is still away after the step's last try is listed as
+    unreadable.
+    """
+    try:
+        return step("list-sources", partial(_listed, settings))
+    except IncompleteListingError as error:
+        return error.listing
+
+
+def _listed(settings: SourceSettings) -> Listing:
+    listing = list_sources(
         settings.sources,
         include=settings.include,
         exclude=settings.exclude,
         mirrors=None if settings.mirror is None else Path(settings.mirror),
+        stop_asked=stop_asked,
     )
+    if any(item.passing for item in listing.unreadable):
+        raise IncompleteListingError(listing)
+    return listing
 
 
 def judge(
@@ -60,7 +112,7 @@ def judge(
                 loud = error.code != "unsupported_type" or file.named
                 yield Refused(file.key, file.uri, error, loud)
                 continue
-            if there.failed_hash is not None:
+            if there.failed_attempt is not None:
                 beside = metadata.digest(seen.work)
                 key = attempt_key(seen.bytes_hash, seen.fingerprints, beside, reading)
                 seen = replace(seen, attempt=key)
@@ -80,7 +132,7 @@ def look(
 ) -> Seen:
     """Hash the file's bytes and see what its metadata says. Raises ReadError."""
     fingerprints = fingerprints_of(file.key)
-    data = read_bytes(str(file.path))
+    data = regular_bytes(file.path)
     work = work_of(file)
     return Seen(
         work,
@@ -89,15 +141,6 @@ def look(
         metadata.without_reading(work, data),
         fallback_encoding=fallback_encoding,
     )
-
-
-def read_bytes(path: str) -> bytes:
-    """The file's bytes. Raises ReadError (unreadable)."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a path of any bytes
-            return file.read()
-    except OSError as error:
-        raise ReadError("unreadable", f"{path}: {error.strerror or error}") from error
 
 
 def fingerprints_for(

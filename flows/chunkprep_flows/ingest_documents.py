@@ -6,28 +6,23 @@ Deploy them by their module entry points, `chunkprep_flows.ingest_documents.inge
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from multiprocessing.synchronize import Event
 from typing import Any
 
-from prefect import flow, get_run_logger, task
+from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.cache_policies import NO_CACHE
-from prefect.futures import PrefectFuture
-from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
+from prefect.runtime import deployment, flow_run
 
-from chunkprep_flows.batch import BatchOrder, run_batch
+from chunkprep_flows.batch_tasks import batches_as_tasks
 from chunkprep_flows.collection_limit import one_at_a_time
-from chunkprep_flows.dask_workers import dask_runner
-from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport
+from chunkprep_flows.flow_control import controlled, ended, tag_collection
+from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import follow, graceful_stop, passed_on, stop_asked
-from chunkprep_flows.pipeline import RunBatches, ingest
-from chunkprep_flows.plan import Work
-from chunkprep_flows.progress import listener
+from chunkprep_flows.interrupt import graceful_stop
+from chunkprep_flows.pipeline import ingest
+from chunkprep_flows.progress import Logged, listener
 from chunkprep_flows.served_runs import told_when_served
-from chunkprep_flows.transient import DELAYS, RETRIES, is_transient
+from chunkprep_flows.step_tasks import step_as_task
+from chunkprep_flows.wording import counted
 
 ARTIFACT = "chunkprep-ingest"
 SUMMARY = "chunkprep-ingest-run"
@@ -37,13 +32,16 @@ SHOWN = 200
 
 @flow(name="ingest-documents", persist_result=False)
 def ingest_documents(settings: IngestSettings) -> IngestReport:
-    """Ingest what the settings name, and leave a table of what happened."""
+    """Ingest what the settings name, and leave a table of what happened.
+
+    A run that is stopped before its end is Cancelled; calling it raises StoppedRunError.
+    """
     return _told_and_shown("ingest-documents", settings)
 
 
 @flow(name="sync", persist_result=False)
 def sync(settings: IngestSettings) -> IngestReport:
-    """Ingest, and withdraw what is gone from the folders named."""
+    """Ingest, and withdraw what is gone from the folders named; stopped as `ingest_documents`."""
     return _told_and_shown("sync", settings.model_copy(update={"sync": True}))
 
 
@@ -55,63 +53,26 @@ def _told_and_shown(flow_name: str, settings: IngestSettings) -> IngestReport:
     """
     located = settings.absolute()
     asked = located if settings.runner == "dask" else settings
+    logger = get_run_logger()
+    tag_collection(located.collection)
     with told_when_served(flow_name) as told:
-        with graceful_stop(), one_at_a_time(located.store, located.collection):
-            report = ingest(asked, batches_as_tasks(asked), listener())
+        with (
+            graceful_stop(),
+            controlled() as control,
+            one_at_a_time(located.store, located.collection),
+        ):
+            report = ingest(
+                asked,
+                batches_as_tasks(asked, control),
+                Logged(listener(), logger, alone=deployment.id is not None),
+                step=step_as_task,
+                flow_run_id=str(flow_run.id),
+            )
         told.say("; ".join([report.headline, *report.warnings]))
         leave_artifacts(report)
-    get_run_logger().info("run %s: %s", report.run_id, report.headline)
-    return report
-
-
-class BatchJob:
-    """A task's one parameter, of a kind that neither Prefect nor Dask looks into or takes apart."""
-
-    def __init__(self, order: BatchOrder, batch: tuple[Work, ...]) -> None:
-        self.order = order
-        self.batch = batch
-
-
-@task(
-    name="ingest-batch",
-    cache_policy=NO_CACHE,
-    persist_result=False,
-    retry_delay_seconds=DELAYS,
-    retry_condition_fn=is_transient,
-    **RETRIES,
-)
-def ingest_batch(job: BatchJob) -> list[DocumentOutcome]:
-    """Ingest one batch of documents."""
-    return run_batch(job.order, job.batch, stop_asked)
-
-
-def batches_as_tasks(settings: IngestSettings) -> RunBatches:
-    """A runner that makes each batch a task, some for each worker under way at a time."""
-
-    def run(order: BatchOrder, work: Sequence[tuple[Work, ...]]) -> Iterator[list[DocumentOutcome]]:
-        pending: deque[PrefectFuture[Any]] = deque()
-        with passed_on() as stop, task_runner(settings, stop) as runner:
-            for batch in work:
-                if stop_asked():
-                    break
-                pending.append(runner.submit(ingest_batch, {"job": BatchJob(order, batch)}))
-                if len(pending) > 3 * settings.workers:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-
-    return run
-
-
-def task_runner(settings: IngestSettings, stop: Event) -> TaskRunner[Any]:
-    """Prefect's task runner of the settings' kind and size; its processes follow `stop`."""
-    if settings.runner == "thread":
-        return ThreadPoolTaskRunner(max_workers=settings.workers)
-    if settings.runner == "process":
-        return ProcessPoolTaskRunner(
-            max_workers=settings.workers, initializer=follow, initargs=(stop,)
-        )
-    return dask_runner(settings)
+    logger.info("run %s: %s", report.run_id, report.headline)
+    returned: IngestReport = ended(report)
+    return returned
 
 
 def leave_artifacts(report: IngestReport) -> None:
@@ -123,8 +84,11 @@ def leave_artifacts(report: IngestReport) -> None:
 
 def summary_page(report: IngestReport) -> str:
     """The run in Markdown: its record's id, its sums, its warnings."""
+    words = report.boilerplate_words
     sums = [
         f"- chunks written: {report.chunks_written:,} ({report.tokens_written:,} tokens)",
+        *([f"- boilerplate left out: {counted(words, 'word')}"] if words else []),
+        *([f"- not read, because the run was stopped: {report.left:,}"] if report.stopped else []),
         f"- seconds: {report.seconds:.1f}",
         *(f"- warning: {warning}" for warning in report.warnings),
     ]

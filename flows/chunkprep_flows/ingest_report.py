@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from chunkprep_flows.wording import counted
+from chunkprep_ingest.boilerplate import left_out_words
 from chunkprep_ingest.errors import ReadError
 
 Outcome = Literal[
@@ -44,8 +45,9 @@ class DocumentOutcome:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted, `spared` how
-    many documents are gone and were not withdrawn, `warnings` why.
+    """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted with `left`
+    documents unread, `spared` how many documents are gone and were not withdrawn, `warnings` why.
+    `boilerplate_words` were left out of the documents read; `flow_run_id` is Prefect's.
     """
 
     run_id: str
@@ -67,6 +69,9 @@ class IngestReport:
     warnings: tuple[str, ...]
     documents: tuple[DocumentOutcome, ...]
     spared: int = 0
+    left: int = 0
+    boilerplate_words: int = 0
+    flow_run_id: str | None = None
 
     @property
     def headline(self) -> str:
@@ -105,6 +110,8 @@ def summed(
     dry_run: bool = False,
     warnings: tuple[str, ...] = (),
     spared: int = 0,
+    left: int = 0,
+    flow_run_id: str | None = None,
 ) -> IngestReport:
     """The report of a run: outcomes ordered by document, and counted."""
     documents = tuple(sorted(outcomes, key=lambda o: (o.document, o.outcome)))
@@ -129,4 +136,7 @@ def summed(
         warnings=warnings,
         documents=documents,
         spared=spared,
+        left=left,
+        boilerplate_words=sum(left_out_words(o.warnings) for o in documents),
+        flow_run_id=flow_run_id,
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from types import FrameType
@@ -47,7 +46,15 @@ def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     _asked.clear()
-    ask = partial(_ask, after)
+    heard = False
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        nonlocal heard
+        if heard:
+            raise KeyboardInterrupt
+        heard = True
+        ask_to_stop(f"{signal.Signals(number).name}: stopping after {after}; again to stop now")
+
     try:
         for number in before:
             signal.signal(number, ask)
@@ -69,25 +76,38 @@ def follow(parent: Event) -> None:
 def passed_on() -> Iterator[Event]:
     """An event for worker processes to follow, set soon after this process is asked to stop."""
     event = get_context("spawn").Event()
+    with when_asked(event.set):
+        yield event
+
+
+@contextmanager
+def when_asked(call: Callable[[], object]) -> Iterator[None]:
+    """Within it `call` is called, in a thread of its own, soon after somebody asks for a stop."""
     over = threading.Event()
 
     def watch() -> None:
         while not over.wait(WATCH_SECONDS):
             if _asked.is_set():
-                event.set()
+                call()
                 return
 
     watcher = threading.Thread(target=watch, name="stop-watcher", daemon=True)
     watcher.start()
     try:
-        yield event
+        yield
     finally:
         over.set()
         watcher.join()
 
 
-def _ask(after: str, number: int, _frame: FrameType | None) -> None:
-    if _asked.is_set():
-        raise KeyboardInterrupt
-    _asked.set()
-    talk(f"{signal.Signals(number).name}: stopping after {after}; again to stop now")
+def forget_stop() -> None:
+    """Outside the main thread, where no signal is handled: whoever was to stop has done so."""
+    if threading.current_thread() is not threading.main_thread():
+        _asked.clear()
+
+
+def ask_to_stop(why: str) -> None:
+    """Ask this process to stop, and say why on stderr; asked again it does nothing."""
+    if not _asked.is_set():
+        _asked.set()
+        talk(why)

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from chunkprep_ingest.errors import RequestError
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSources:
+    """The sources that a command was given, and which of their files count."""
+
+    sources: tuple[str, ...]
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    mirror: str | None = None
 
 
 def refuse_missing(sources: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -25,10 +25,12 @@ from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batches, same_key_other_place
 from chunkprep_flows.reading import READERS, reading_of
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
-from chunkprep_flows.sync import forget_gone_failures, withdraw_gone
+from chunkprep_flows.steps import Step, at_once
+from chunkprep_flows.sync import NOTHING, forget_gone_failures, withdraw_gone
 from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import ReadError
-from chunkprep_ingest.sources import Listing, Unreadable
+from chunkprep_ingest.listing import Listing, Unreadable
+from chunkprep_ingest.remote import is_remote
 from chunkprep_store import Store
 
 RunBatches = Callable[[BatchOrder, Sequence[tuple[Work, ...]]], Iterable[list[DocumentOutcome]]]
@@ -64,6 +66,7 @@ class Run:
     run_id: str
     started: float
     change: str | None = None
+    flow_run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,26 +84,32 @@ def ingest(
     run_batches: RunBatches,
     progress: Progress,
     listing: Listing | None = None,
+    *,
+    step: Step = at_once,
+    flow_run_id: str | None = None,
 ) -> IngestReport:
     """One run from listing (default: of the settings' sources) to report.
 
-    Raises ChunkprepError where it cannot begin.
+    `flow_run_id` is Prefect's, for the run's record. Raises ChunkprepError where it cannot begin.
     """
-    with collected_seldom(), started(settings) as run, closing(READERS), closing(STORES):
-        prospect = gather(run, listing or listing_of(settings), progress)
-        outcomes = [*prospect.settled, *apply(run, prospect, run_batches, progress)]
-        if not (settings.dry_run or stop_asked()):
-            forget_gone_failures(run.store, run.settings, prospect.listing)
-        gone, decided = withdraw_gone(run.store, run.settings, prospect.listing, stop_asked())
-        notes = (run.change, prospect.warning, decided.refused)
-        return finish(run, [*outcomes, *gone], notes, decided.spared)
-
-
-@contextmanager
-def started(settings: IngestSettings) -> Iterator[Run]:
-    """Open the store, choose policy and profile, and record that a run began."""
     start = time.perf_counter()
-    with _store_for(settings) as (settings, store):
+    with ExitStack() as stack:
+        stack.enter_context(collected_seldom())
+        stack.enter_context(closing(READERS))
+        stack.enter_context(closing(STORES))
+        settings = stack.enter_context(_store_for(settings))
+        run = step("start-run", lambda: begun(settings, start, flow_run_id))
+        stack.enter_context(closing(run.store))
+        listed = listing or listing_of(settings, step)
+        prospect = step("compare-with-store", lambda: gather(run, listed, progress))
+        read = list(apply(run, prospect, run_batches, progress))
+        return step_out(run, prospect, read, step)
+
+
+def begun(settings: IngestSettings, start: float, flow_run_id: str | None) -> Run:
+    """Open the store, choose policy and profile, and record that a run began."""
+    store = Store.open(settings.store)
+    try:
         recipe = choose_recipe(settings, store)
         change = recipe_change(settings, store, recipe)
         profile = recipe.profile()
@@ -115,23 +124,26 @@ def started(settings: IngestSettings) -> Iterator[Run]:
                 now=now(),
             )
             asked = settings.model_dump(mode="json", exclude={"store"})
-            run_id = store.start_run(settings.collection, now=now(), settings=asked)
-        yield Run(store, settings, recipe, profile.fingerprint, run_id, start, change)
+            run_id = store.start_run(
+                settings.collection, now=now(), settings=asked, flow_run_id=flow_run_id
+            )
+        return Run(store, settings, recipe, profile.fingerprint, run_id, start, change, flow_run_id)
+    except BaseException:
+        store.close()
+        raise
 
 
 @contextmanager
-def _store_for(settings: IngestSettings) -> Iterator[tuple[IngestSettings, Store]]:
-    """The store; for a dry run where there is none yet, an empty one elsewhere for the time."""
+def _store_for(settings: IngestSettings) -> Iterator[IngestSettings]:
+    """The settings; for a dry run where there is no store yet, with an empty one for the time."""
     file = settings.store.removeprefix("sqlite:///")
     absent = file != settings.store and not Path(file).exists()
     if not (settings.dry_run and absent):
-        with Store.open(settings.store) as store:
-            yield settings, store
+        yield settings
         return
     with tempfile.TemporaryDirectory(prefix="chunkprep-") as folder:
         elsewhere = f"sqlite:///{Path(folder) / 'empty.db'}"
-        with Store.open(elsewhere) as store:
-            yield settings.model_copy(update={"store": elsewhere}), store
+        yield settings.model_copy(update={"store": elsewhere})
 
 
 def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
@@ -144,6 +156,8 @@ def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
     recorded = _recorded_failures(run)
     settled = [_refused_path(run, path) for path in listing.unreadable]
     for found in judge(listing.files, run.store, run.settings, fingerprints):
+        if stop_asked():
+            break
         progress.looked()
         if isinstance(found, Refused):
             settled.append(_refused(run, found))
@@ -178,19 +192,47 @@ def apply(
         yield from outcomes
 
 
+def step_out(
+    run: Run, prospect: Prospect, read: Sequence[DocumentOutcome], step: Step
+) -> IngestReport:
+    """Withdraw what is gone where that is asked for, and finish; a stopped run only finishes."""
+    gone: list[DocumentOutcome] = []
+    decided = NOTHING
+    if run.settings.sync and not stop_asked():
+        decided = step(
+            "withdraw-gone", lambda: withdraw_gone(run.store, run.settings, prospect.listing, gone)
+        )
+    notes = (run.change, prospect.warning, decided.refused)
+    listed = len(prospect.listing.files) + len(prospect.listing.unreadable)
+    left = listed - len(prospect.settled) - len(read)
+
+    def end() -> IngestReport:
+        if not (run.settings.dry_run or stop_asked()):
+            forget_gone_failures(run.store, run.settings, prospect.listing)
+        return finish(run, [*prospect.settled, *read, *gone], notes, decided.spared, left)
+
+    return step("finish-run", end)
+
+
 def finish(
-    run: Run, outcomes: Iterable[DocumentOutcome], notes: Iterable[str | None], spared: int
+    run: Run,
+    outcomes: Iterable[DocumentOutcome],
+    notes: Iterable[str | None],
+    spared: int,
+    left: int,
 ) -> IngestReport:
     """Sum the outcomes up and record how the run ended."""
     report = summed(
         outcomes,
         run_id=run.run_id,
+        flow_run_id=run.flow_run_id,
         collection=run.settings.collection,
         seconds=time.perf_counter() - run.started,
         stopped=stop_asked(),
         dry_run=run.settings.dry_run,
         warnings=tuple(note for note in notes if note is not None),
         spared=spared,
+        left=left,
     )
     if not run.settings.dry_run:
         summary = asdict(replace(report, documents=()))
@@ -230,8 +272,13 @@ def _refused(run: Run, found: Refused) -> DocumentOutcome:
 
 
 def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:
-    """A failure; what never was a document and is not there, a slip in a name, leaves no record."""
-    if not os.path.lexists(path.path) and not run.settings.dry_run:
+    """A failure; what never was a document and is not there, a slip in a name, leaves no record,
+    nor does a remote source as a whole.
+    """
+    if is_remote(path.key):
+        return failed(path.key, path.error)
+    there = path.passing or os.path.lexists(path.path)
+    if not there and not run.settings.dry_run:
         known = run.store.known(run.settings.collection, [path.key]).get(path.key)
         if known is None or known.version is None:
             run.store.forget_failure(run.settings.collection, path.key)

@@ -55,7 +55,7 @@ def next_step(seen: Seen, known: KnownDocument | None, *, retry: bool) -> Step:
     if known.erased:
         return "erased"
     if known.attempts:
-        tried = known.failed_hash is not None and known.failed_hash == seen.attempt
+        tried = known.failed_attempt is not None and known.failed_attempt == seen.attempt
         tried = tried and known.attempts >= MAX_ATTEMPTS
         return "given_up" if tried and not retry else "ingest"
     return "unchanged" if _stands(seen, known) else "ingest"

@@ -50,8 +50,9 @@ def prefect_session(
 
     With `schedules` a private server has Prefect's scheduler too.
 
-    Sets up Prefect's environment before its first import: telemetry off, its log at WARNING unless
-    PREFECT_LOGGING_LEVEL or `verbose` say otherwise, and a temporary home where the user has none.
+    Sets up Prefect's environment before its first import: telemetry off, its log on the terminal
+    at WARNING (in the flow run at INFO) unless PREFECT_LOGGING_LEVEL or `verbose` say otherwise,
+    and a temporary home where the user has none.
     """
     started = time.perf_counter()
     prepare_environment(verbose=verbose)
@@ -74,7 +75,8 @@ def prefect_session(
 def prepare_environment(*, verbose: bool) -> None:
     """What Prefect reads from the environment when it is imported."""
     os.environ.update(_QUIET)
-    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO" if verbose else "WARNING")
+    if "PREFECT_LOGGING_LEVEL" not in os.environ and not verbose:
+        os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")
     if "PREFECT_HOME" not in os.environ and not (Path.home() / ".prefect").exists():
         os.environ["PREFECT_HOME"] = _scratch_folder()
 

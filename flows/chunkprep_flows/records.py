@@ -1,4 +1,4 @@
-"""What failed, as the JSON object of CONTRACT.md; the rest is chunkprep_packer.stored_json."""
+"""What failed and which runs there were, as JSON; the rest is chunkprep_packer.stored_json."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from chunkprep_flows.attempts import tried_bytes
 
 if TYPE_CHECKING:
-    from chunkprep_store import Failure
+    from chunkprep_store import Failure, Run
 
 
 def failure_record(failure: Failure) -> dict[str, Any]:
@@ -16,5 +16,13 @@ def failure_record(failure: Failure) -> dict[str, Any]:
     from chunkprep_packer.stored_json import with_iso
 
     fields = with_iso(asdict(failure))
-    tried = fields["bytes_hash"]
+    tried = fields.pop("attempt_key")
     return {**fields, "bytes_hash": None if tried is None else tried_bytes(tried)}
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """One run of `report --json`: when, how it ended, and Prefect's flow run; without settings."""
+    from chunkprep_packer.stored_json import with_iso
+
+    fields = with_iso(asdict(run))
+    return {name: value for name, value in fields.items() if name != "settings"}

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from chunkprep_flows.auditing import findings
-from chunkprep_flows.records import failure_record
+from chunkprep_flows.auditing import findings, sources_listed
+from chunkprep_flows.named_sources import NamedSources
+from chunkprep_flows.records import failure_record, run_record
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
 from chunkprep_packer import LogFigures, log_figures
 from chunkprep_packer.block_sizes import BlockSizes, block_sizes
-from chunkprep_store import DocumentCounts, Failure, Finding, LargeBlock, Store
+from chunkprep_store import DocumentCounts, Failure, Finding, LargeBlock, Run, Store
 
 STALE = (
     "expired", "review_due", "not_yet_valid", "policy_drift", "profile_drift", "low_coverage",
     "served_stale", "source_changed", "source_missing",
 )  # fmt: skip
 """The audit's checks that tell a document has aged, or is not what its source says."""
+
+RUNS = 20
+"""Runs shown, the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Report:
     packs: LogFigures
     stale: tuple[Finding, ...]
     failures: tuple[Failure, ...]
+    runs: tuple[Run, ...] = ()
+    """The latest, the newest first."""
 
 
 def gather(
@@ -42,11 +47,12 @@ def gather(
     *,
     now: Moment,
     since: Moment | None = None,
-    sources: Sequence[str] = (),
+    sources: NamedSources | None = None,
 ) -> Report:
     """Read everything the report shows. Raises NotFoundError for an unknown collection."""
     policy = store.primary_policy(collection)
     cap = None if policy is None else policy.cap
+    listing = None if sources is None else sources_listed(sources)
     return Report(
         collection=collection,
         at=now,
@@ -55,8 +61,9 @@ def gather(
         sizes=block_sizes(store.sizes(collection, at=now), cap),
         largest=tuple(store.largest(collection, at=now)),
         packs=log_figures(store.packs(collection, since=since)),
-        stale=tuple(findings(store, collection, now=now, sources=sources, checks=STALE)),
+        stale=tuple(findings(store, collection, now=now, listing=listing, checks=STALE)),
         failures=tuple(store.failures(collection)),
+        runs=tuple(store.runs(collection, limit=RUNS)),
     )
 
 
@@ -74,4 +81,5 @@ def report_record(report: Report) -> dict[str, Any]:
         "signatures": found,
         "stale": [finding._asdict() for finding in report.stale],
         "failures": [failure_record(failure) for failure in report.failures],
+        "runs": [run_record(run) for run in report.runs],
     }

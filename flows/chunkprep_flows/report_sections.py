@@ -1,4 +1,4 @@
-"""The report as titled sections of tables: one form for the terminal and for the page."""
+"""The report as titled sections of tables, for the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table under a title. `bar` is the column of counts that the page draws as bars.
+    """A table under a title.
 
     `lead` says what the table shows, or, where there are no rows, that there is nothing to show.
     """
@@ -24,7 +24,6 @@ class Section:
     lead: str
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
-    bar: str | None = None
 
 
 def sections(report: Report) -> list[Section]:
@@ -43,6 +42,7 @@ def sections(report: Report) -> list[Section]:
         _signatures(report.packs.signatures),
         _stale(report),
         _failures(report),
+        _runs(report),
     ]  # fmt: skip
 
 
@@ -55,8 +55,7 @@ def _sizes(sizes: BlockSizes) -> Section:
     cap = f" of {sizes.cap} tokens" if sizes.cap else ""
     rows = _steps(sizes.histogram, "over the cap")
     return Section(
-        title, f"Blocks in force by their share of the cap{cap}", ("share of cap", "blocks"), rows,
-        "blocks",
+        title, f"Blocks in force by their share of the cap{cap}", ("share of cap", "blocks"), rows
     )  # fmt: skip
 
 
@@ -104,13 +103,13 @@ def _fill(packs: LogFigures) -> Section:
         f"{packs.mean_slot:g} tokens"
     )
     rows = _steps(packs.fill, "over the slot")
-    return Section(title, lead, ("share of slot", "packs"), rows, "packs")
+    return Section(title, lead, ("share of slot", "packs"), rows)
 
 
 def _counts(title: str, lead: str, counts: Mapping[str, int]) -> Section:
     if not counts:
         return Section(title, "None.")
-    return Section(title, lead, ("what", "count"), tuple(counts.items()), "count")
+    return Section(title, lead, ("what", "count"), tuple(counts.items()))
 
 
 def _truncations(packs: LogFigures) -> Section:
@@ -120,7 +119,7 @@ def _truncations(packs: LogFigures) -> Section:
         f"{packs.truncated_packs} of {packs.packs} packs cut a block; {packs.omitted_chars} "
         f"characters were left out. Cuts by the kind of boundary"
     )
-    return Section("Truncations", lead, ("boundary", "cuts"), tuple(packs.cuts.items()), "cuts")
+    return Section("Truncations", lead, ("boundary", "cuts"), tuple(packs.cuts.items()))
 
 
 def _signatures(found: Sequence[Signature]) -> Section:
@@ -160,3 +159,24 @@ def _failures(report: Report) -> Section:
     )
     columns = ("document", "code", "attempts", "last attempt", "message", "remedy")
     return Section("Failures", "Documents whose last ingest failed", columns, rows)
+
+
+def _runs(report: Report) -> Section:
+    if not report.runs:
+        return Section("Runs", "None.")
+    rows = tuple(
+        (run.run_id, run.kind, iso(run.started_at), iso(run.finished_at), _ended(run.summary),
+         run.flow_run_id)
+        for run in report.runs
+    )  # fmt: skip
+    columns = ("run", "kind", "started", "finished", "failed", "Prefect's flow run")
+    return Section("Runs", "The latest runs, the newest first", columns, rows)
+
+
+def _ended(summary: Mapping[str, object] | None) -> str:
+    """How many documents failed, and whether the run was stopped; nothing for other runs."""
+    if summary is None:
+        return "not finished"
+    failed = summary.get("failed")
+    said = [str(failed)] if isinstance(failed, int) else []
+    return ", ".join([*said, *(["stopped"] if summary.get("stopped") else [])])

@@ -20,10 +20,15 @@ def run_in_session(settings: IngestSettings) -> IngestReport:
     """Through the flow, within `prefect_session`."""
     from prefect import tags
 
+    from chunkprep_flows.flow_control import StoppedRunError
     from chunkprep_flows.ingest_documents import ingest_documents
 
     with shown_progress(), tags("chunkprep", f"collection:{settings.collection}"):
-        return ingest_documents(settings)
+        try:
+            report: IngestReport = ingest_documents(settings)
+        except StoppedRunError as stopped:
+            report = stopped.report
+    return report
 
 
 def run_flow(settings: IngestSettings, *, verbose: bool = False) -> IngestReport:

@@ -8,7 +8,8 @@ from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Withdrawals, withdrawals
-from chunkprep_ingest.sources import Listing, path_of
+from chunkprep_ingest.listing import Listing
+from chunkprep_ingest.sources import path_of
 from chunkprep_store import Store
 
 NOTHING = Withdrawals((), None)
@@ -16,17 +17,15 @@ REASON = "gone from its source"
 
 
 def withdraw_gone(
-    store: Store, settings: IngestSettings, listing: Listing, stopped: bool
-) -> tuple[list[DocumentOutcome], Withdrawals]:
-    """The withdrawals made (in a dry run: foreseen), and what was decided.
+    store: Store, settings: IngestSettings, listing: Listing, outcomes: list[DocumentOutcome]
+) -> Withdrawals:
+    """Withdraw what is gone (in a dry run: foresee it); what was decided.
 
-    Does nothing without `sync`, or where the run was stopped.
+    Each document is added to `outcomes` once it is withdrawn, so that a second try goes on.
     """
-    if not settings.sync or stopped:
-        return [], NOTHING
     collection = settings.collection
     if settings.dry_run and collection not in store.collections():
-        return [], NOTHING
+        return NOTHING
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
     found = withdrawals(
         {key: info.uri for key, info in standing.items()},
@@ -35,10 +34,11 @@ def withdraw_gone(
         complete=listing.complete,
         allow_mass=settings.allow_mass_withdraw,
     )
-    for key in found.documents if not settings.dry_run else ():
-        store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
-    outcomes = [DocumentOutcome(key, standing[key].version, "withdrawn") for key in found.documents]
-    return outcomes, found
+    for key in found.documents:
+        if not settings.dry_run:
+            store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
+        outcomes.append(DocumentOutcome(key, standing[key].version, "withdrawn"))
+    return found
 
 
 def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listing) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 from prefect import flow, get_run_logger, task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
+from prefect.runtime import flow_run
 
 from chunkprep_flows.collection_limit import one_at_a_time
+from chunkprep_flows.flow_control import tag_collection
 from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.pruning import prune_collection
@@ -29,6 +31,7 @@ from chunkprep_store import Pruned
 @flow(name="recount", persist_result=False)
 def recount(settings: RecountSettings) -> RecountReport:
     """Price a collection's chunks in a further encoding; ids and texts stay, no file is read."""
+    tag_collection(settings.collection)
     with (
         told_when_served("recount") as told,
         one_at_a_time(settings.located(), settings.collection),
@@ -43,6 +46,7 @@ def recount(settings: RecountSettings) -> RecountReport:
 @flow(name="prune", persist_result=False)
 def prune(settings: PruneSettings) -> Pruned:
     """Remove superseded and withdrawn versions and old pack logs."""
+    tag_collection(settings.collection)
     with (
         told_when_served("prune") as told,
         one_at_a_time(settings.located(), settings.collection),
@@ -69,7 +73,9 @@ def recount_prices(settings: RecountSettings) -> tuple[str, RecountReport]:
     with opened(settings.store) as store, graceful_stop():
         store.collection_id(settings.collection)  # a run's record would make a collection
         asked = settings.model_dump(mode="json", exclude={"store"})
-        run_id = store.start_run(settings.collection, now=now(), kind="recount", settings=asked)
+        run_id = store.start_run(
+            settings.collection, now=now(), kind="recount", settings=asked, flow_run_id=_flow_run()
+        )
         report = recount_collection(store, settings.collection, settings.encoding)
         store.finish_run(run_id, now=now(), summary=asdict(report))
     return run_id, report
@@ -88,7 +94,9 @@ def prune_versions(settings: PruneSettings) -> tuple[str, Pruned]:
     with opened(settings.store) as store:
         store.collection_id(settings.collection)  # a run's record would make a collection
         asked = settings.model_dump(mode="json", exclude={"store"})
-        run_id = store.start_run(settings.collection, now=now(), kind="prune", settings=asked)
+        run_id = store.start_run(
+            settings.collection, now=now(), kind="prune", settings=asked, flow_run_id=_flow_run()
+        )
         removed = prune_collection(
             store,
             settings.collection,
@@ -98,6 +106,11 @@ def prune_versions(settings: PruneSettings) -> tuple[str, Pruned]:
         )
         store.finish_run(run_id, now=now(), summary=removed._asdict())
     return run_id, removed
+
+
+def _flow_run() -> str | None:
+    """Prefect's id of the flow run, for the record of ours."""
+    return None if flow_run.id is None else str(flow_run.id)
 
 
 def leave_artifacts(

@@ -16,6 +16,7 @@ ChunkprepError
 │   ├── SlotError        the window leaves nothing for retrieved text
 │   ├── PinsExceedSlot   pinned blocks cost more than the slot
 │   └── PinNotInForce    a pinned chunk is not in force at `as_of`
+├── SourceAwayError      a remote source does not answer; the same call may work later
 └── ServiceError         the HTTP service refused its client (key, size, path), or failed
 """
 
@@ -37,7 +38,7 @@ READ_REMEDIES = {
     "bad_metadata": "correct the value named here and ingest again",
     "rejected": "run `chunkprep db check`; if the schema is current, report this message",
 }
-"""Remedy of each stable failure code of CONTRACT.md, and of `rejected`: by the database."""
+"""The remedy of each stable code of a failure."""
 
 READ_CODES = frozenset(READ_REMEDIES)
 
@@ -152,6 +153,12 @@ class PinNotInForce(RequestError):  # noqa: N818 - the contract's name
     """A pinned chunk is not in force at the time asked for."""
 
     code = "pin_not_in_force"
+
+
+class SourceAwayError(ChunkprepError):
+    """A remote source does not answer; the same call may work in a moment."""
+
+    code = "source_away"
 
 
 class ServiceError(ChunkprepError):

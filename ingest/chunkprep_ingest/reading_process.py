@@ -18,6 +18,7 @@ from chunkprep_ingest.errors import ChunkprepError, ReadError
 from chunkprep_ingest.model import ParsedDocument
 from chunkprep_ingest.readers.options import MEBIBYTE, ReadOptions
 from chunkprep_ingest.reading_wire import Frame, outcome, read_frame, request, write_frame
+from chunkprep_ingest.regular_file import regular_bytes
 
 _MODULE = "chunkprep_ingest.reading_worker"
 _MEMORY = "CHUNKPREP_READER_MEMORY"
@@ -65,7 +66,7 @@ class IsolatedReader(Closing):
         Raises ReadError; besides the codes of `read`: unreadable, timed_out, out_of_memory, and
         corrupt where the file crashed its process.
         """
-        data = source if isinstance(source, bytes) else _bytes(source)
+        data = source if isinstance(source, bytes) else regular_bytes(source)
         asked = request(name, data, options or ReadOptions())
         with self._lock:
             frame = self._ask(asked, name)
@@ -234,12 +235,3 @@ def _close(process: subprocess.Popen[bytes]) -> None:
                 stream.close()
         except OSError:  # what was still to be written goes nowhere
             pass
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            raise ReadError("unreadable", f"{path} is no regular file")
-        return path.read_bytes()
-    except OSError as error:
-        raise ReadError("unreadable", f"{path}: {error.strerror or error}") from error

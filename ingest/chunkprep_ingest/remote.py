@@ -10,13 +10,16 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.ids import fingerprint
+from chunkprep_ingest.source_globs import depth, matches, split_url
+from chunkprep_ingest.source_trouble import is_passing
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "abfs": "azure", "az": "azure"}
 _MARKS = ("ETag", "etag", "CRC", "LastModified", "last_modified", "mtime", "created", "updated")
@@ -26,24 +29,40 @@ _SINGLE = ("http", "https")
 
 
 class Lost(NamedTuple):
-    """An object that could not be mirrored, and why. `relative` "" is the source itself."""
+    """An object that could not be mirrored, and why. `relative` "" is the source itself;
+    `passing` trouble may be over in a moment.
+    """
 
     relative: str
     reason: str
+    passing: bool = False
+
+
+class Wanted(NamedTuple):
+    """What of a source is downloaded.
+
+    `takes` tells which paths below it count as documents, `ours` which say something of others,
+    `filters` names that choice: each has a mirror of its own. Nothing more once `stop_asked`.
+    """
+
+    takes: Callable[[str], bool]
+    ours: Callable[[str], bool]
+    filters: str
+    stop_asked: Callable[[], bool]
+
+
+Kind = Literal["folder", "file", "glob"]
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A remote source, mirrored: `root` is the local folder of what stands below `url`.
-
-    `whole` tells a folder from a single file.
-    """
+    """A remote source, mirrored: `root` is the local folder of what stands below `url`."""
 
     url: str
     root: Path
     files: tuple[str, ...]
     lost: tuple[Lost, ...]
-    whole: bool
+    kind: Kind
 
     def uri(self, relative: str) -> str:
         """The URL of the object at this path below the source."""
@@ -61,26 +80,76 @@ def default_home() -> Path:
     return Path(cache).expanduser() / "chunkprep" / "remote"
 
 
-def mirror(source: str, home: Path, takes: Callable[[str], bool], filters: str) -> Mirror:
+def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
     """Bring the local folder of a source up to date.
 
-    `takes` tells which paths below it count, `filters` names that choice: each has its own folder.
     Raises RequestError where the extra is missing that knows the protocol.
     """
-    url = _plain(source)
-    folder = home / fingerprint(source, filters)[:32]
+    folder = home / fingerprint(source, wanted.filters)[:32]
     root = folder / "files"
     try:
-        system, base = _opened(source)
-        objects, whole = _objects(system, base, url)
+        found = _found(source)
     except RequestError:
         raise
     except Exception as error:  # whatever a service and its library say
-        return Mirror(url, root, (), (Lost("", _told(error)),), whole=True)
-    wanted = {relative: info for relative, info in objects.items() if not whole or takes(relative)}
-    lost = _fetch(system, wanted, folder, root)
-    there = sorted(set(wanted) - {item.relative for item in lost})
-    return Mirror(url if whole else url.rpartition("/")[0], root, tuple(there), lost, whole)
+        lost = Lost("", _told(error), is_passing(error))
+        return Mirror(_plain(source), root, (), (lost,), "folder")
+    takes = {
+        relative: info
+        for relative, info in found.objects.items()
+        if found.kind == "file" or wanted.ours(relative) or _taken(relative, found, wanted)
+    }
+    with _locked(folder):
+        there, missed = _fetch(found.system, takes, folder, root, wanted.stop_asked)
+    if found.kind == "glob" and not any(not wanted.ours(relative) for relative in takes):
+        missed = (*missed, Lost("", "no file matches"))
+    url = found.url.rpartition("/")[0] if found.kind == "file" else found.url
+    return Mirror(url, root, there, missed, found.kind)
+
+
+class _Found(NamedTuple):
+    """What stands below a source, by its path there."""
+
+    system: Any
+    url: str
+    objects: Mapping[str, Mapping[str, Any]]
+    kind: Kind
+    pattern: str | None = None
+
+
+def _found(source: str) -> _Found:
+    fixed, pattern = split_url(source)
+    if pattern is not None:
+        system, base = _opened(source)
+        if not system.isfile(base):  # a name may hold what a glob is made of
+            system, base = _opened(fixed)
+            objects = _below(system, base, depth(pattern))
+            return _Found(system, _plain(fixed), objects, "glob", pattern)
+    system, base = _opened(source)
+    url = _plain(source)
+    if url.startswith(_SINGLE) or system.isfile(base):
+        name = PurePosixPath(url).name or "index.html"
+        return _Found(system, url, {name: system.info(base)}, "file")
+    return _Found(system, url, _below(system, base, None), "folder")
+
+
+def _taken(relative: str, found: _Found, wanted: Wanted) -> bool:
+    in_glob = found.pattern is None or matches(relative, found.pattern)
+    return in_glob and wanted.takes(relative)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time brings a mirror up to date, where the system has such locks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (folder / "lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _plain(source: str) -> str:
@@ -113,40 +182,50 @@ def _fresh(protocol: str) -> dict[str, Any]:
     return {"use_listings_cache": False} if protocol in ("s3", "s3a", "gs", "gcs") else {}
 
 
-def _objects(system: Any, base: str, url: str) -> tuple[dict[str, Mapping[str, Any]], bool]:
-    """What stands below the source by its path there, and whether that is a folder."""
-    if url.startswith(_SINGLE) or system.isfile(base):
-        return {PurePosixPath(url).name or "index.html": system.info(base)}, False
-    found = system.find(base, detail=True)
+def _below(system: Any, base: str, most: int | None) -> dict[str, Mapping[str, Any]]:
+    """What stands below a folder by its path there, at most so many parts deep."""
+    found = system.find(base, detail=True, maxdepth=most)
     if not found and not system.isdir(base):
         raise FileNotFoundError("no such file or folder")
     front = base.rstrip("/") + "/" if base.strip("/") else base
-    return {path.removeprefix(front).lstrip("/"): info for path, info in found.items()}, True
+    return {path.removeprefix(front).lstrip("/"): info for path, info in found.items()}
 
 
 def _fetch(
-    system: Any, wanted: Mapping[str, Mapping[str, Any]], folder: Path, root: Path
-) -> tuple[Lost, ...]:
-    """Download what is new or changed, remove what is gone, and keep the marks for next time."""
+    system: Any,
+    wanted: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+    root: Path,
+    stop_asked: Callable[[], bool],
+) -> tuple[tuple[str, ...], tuple[Lost, ...]]:
+    """Download what is new or changed, remove what is gone, and keep the marks for next time;
+    what is there now, and what could not be had.
+    """
     index = folder / "marks.json"
     before = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else {}
     root.mkdir(parents=True, exist_ok=True)
     for gone in set(before) - set(wanted):
         (root / gone).unlink(missing_ok=True)
+    kept = {relative: mark for relative, mark in before.items() if relative in wanted}
     marks: dict[str, str] = {}
     lost: list[Lost] = []
-    for relative, info in sorted(wanted.items()):
-        mark = _mark(info)
-        try:
-            if mark is None or before.get(relative) != mark or not (root / relative).is_file():
-                _download(system, info["name"], root, relative)
-            marks[relative] = mark or ""
-        except Exception as error:  # whatever a service and its library say
-            lost.append(Lost(relative, _told(error)))
-    part = index.with_suffix(".part")
-    part.write_text(json.dumps(marks), encoding="utf-8")
-    part.replace(index)
-    return tuple(lost)
+    try:
+        for relative, info in sorted(wanted.items()):
+            mark = _mark(info)
+            kept.pop(relative, None)
+            try:
+                if mark is None or before.get(relative) != mark or not (root / relative).is_file():
+                    if stop_asked():
+                        continue
+                    _download(system, info["name"], root, relative)
+                marks[relative] = mark or ""
+            except Exception as error:  # whatever a service and its library say
+                lost.append(Lost(relative, _told(error), is_passing(error)))
+    finally:
+        part = index.with_suffix(".part")
+        part.write_text(json.dumps({**kept, **marks}), encoding="utf-8")
+        part.replace(index)
+    return tuple(sorted(marks)), tuple(lost)
 
 
 def _download(system: Any, name: str, root: Path, relative: str) -> None:

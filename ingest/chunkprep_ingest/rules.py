@@ -25,7 +25,8 @@ from chunkprep_ingest.errors import MetadataError
 from chunkprep_ingest.front_matter import parse_yaml
 from chunkprep_ingest.ids import bytes_hash, digest
 from chunkprep_ingest.metadata import METADATA_FIELDS, Metadata, parse_metadata
-from chunkprep_ingest.sources import RULES_FILE, SIDECAR_SUFFIX
+from chunkprep_ingest.regular_file import read_regular
+from chunkprep_ingest.source_filters import RULES_FILE, SIDECAR_SUFFIX
 
 _MATCH = "match"
 
@@ -154,7 +155,7 @@ def _known(values: dict[str, object], where: str) -> dict[str, object]:
 def _raw(file: Path) -> str:
     """The hash of a file's bytes, or why it has none."""
     try:
-        return bytes_hash(file.read_bytes())
+        return bytes_hash(read_regular(file))
     except OSError as error:
         return str(error.errno)
 
@@ -162,7 +163,7 @@ def _raw(file: Path) -> str:
 def _text(file: Path) -> str | None:
     """The text of a file of ours, None where there is none. Raises MetadataError."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return read_regular(file).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -4,91 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from pathspec import GitIgnoreSpec
-
 from chunkprep_ingest.errors import ChunkprepError, ReadError
+from chunkprep_ingest.folder_walk import walk
 from chunkprep_ingest.ids import document_key
-from chunkprep_ingest.remote import Mirror, default_home, is_remote, mirror
+from chunkprep_ingest.listing import Listing, SourceFile, Unreadable, key_of, printable
+from chunkprep_ingest.remote import Mirror, Wanted, default_home, is_remote, mirror
+from chunkprep_ingest.source_filters import IGNORE_FILE, Filter, hidden, says_of_others
+from chunkprep_ingest.source_globs import has_magic, split_path
 
-IGNORE_FILE = ".chunkprepignore"
-RULES_FILE = "chunkprep.yaml"
-SIDECAR_SUFFIX = ".meta.yaml"
-_MAGIC = frozenset("*?[")
-
-
-class SourceFile(NamedTuple):
-    """One file to ingest.
-
-    `key` is the document's key, `root` the folder that it is relative to, `size` in bytes,
-    `mtime` in nanoseconds. `named` tells a file that the user named from one that was found.
-    """
-
-    key: str
-    uri: str
-    path: Path
-    root: Path
-    size: int
-    mtime: int
-    named: bool = False
-
-
-class Unreadable(NamedTuple):
-    """A path that could not be listed: not a deletion. `key` as a document's key would be."""
-
-    key: str
-    path: Path
-    error: ReadError
-    uri: str | None = None
-    """Where it is, if that is not the path."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What was found. `complete` is False where something could not be listed."""
-
-    files: tuple[SourceFile, ...]
-    unreadable: tuple[Unreadable, ...]
-    roots: tuple[Path, ...]
-    """The folders that were listed whole, filters aside: what `--sync` may speak for."""
-    remote_roots: tuple[str, ...] = ()
-    """The URLs of remote ones."""
-
-    @property
-    def root_uris(self) -> tuple[str, ...]:
-        """The URIs of all those folders."""
-        return (*(root.absolute().as_uri() for root in self.roots), *self.remote_roots)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every folder named was listed to its end."""
-        return not self.unreadable
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which files of a folder count: patterns as in .gitignore, relative to the source folder."""
-
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    _included: GitIgnoreSpec = field(init=False, repr=False, compare=False)
-    _excluded: GitIgnoreSpec = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Compile the patterns. Raises ChunkprepError for one that is none."""
-        object.__setattr__(self, "_included", _spec(self.include, "--include"))
-        object.__setattr__(self, "_excluded", _spec(self.exclude, "--exclude"))
-
-    def takes(self, relative: str) -> bool:
-        """Whether the file at this path relative to its source folder counts."""
-        if self.include and not self._included.match_file(relative):
-            return False
-        return not self._excluded.match_file(relative)
+_REMEDY = "check the URL and its credentials"
 
 
 def list_sources(
@@ -97,20 +26,22 @@ def list_sources(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     mirrors: Path | None = None,
+    stop_asked: Callable[[], bool] = lambda: False,
 ) -> Listing:
     """The files that `sources` (files, folders, globs, fsspec URLs) name, each once, by key.
 
-    What a URL names is downloaded below `mirrors` first, except what is there and unchanged.
+    What a URL names is downloaded below `mirrors` first, except what is there and unchanged, and
+    no more once `stop_asked`.
 
     Hidden files, sidecars, rule files and what `.chunkprepignore` names are left out of folders.
     A missing or unreadable path is listed as unreadable. Raises ChunkprepError where two files
     would get the same key, or where a protocol's extra is missing.
     """
     wanted = Filter(tuple(include), tuple(exclude))
-    walk = _Walk(wanted, mirrors or default_home())
+    found = _Found(wanted, mirrors or default_home(), stop_asked)
     for source in sources:
-        walk.add(os.fspath(source))
-    return walk.listing()
+        found.add(os.fspath(source))
+    return found.listing()
 
 
 def missing(sources: Sequence[str]) -> list[str]:
@@ -124,15 +55,21 @@ def missing(sources: Sequence[str]) -> list[str]:
 def _there(source: str) -> bool:
     if os.path.lexists(source):
         return True
-    return bool(_MAGIC & set(source)) and _split_glob(source)[0].is_dir()
+    return has_magic(source) and split_path(source)[0].is_dir()
 
 
-class _Walk:
+def path_of(uri: str) -> Path:
+    """The file that the URI of a source file names."""
+    return Path(unquote(urlsplit(uri).path))
+
+
+class _Found:
     """One listing in the making."""
 
-    def __init__(self, wanted: Filter, mirrors: Path) -> None:
+    def __init__(self, wanted: Filter, mirrors: Path, stop_asked: Callable[[], bool]) -> None:
         self.wanted = wanted
         self.mirrors = mirrors
+        self.stop_asked = stop_asked
         self.remote: dict[Path, Mirror] = {}
         self.files: dict[str, SourceFile] = {}
         self.keys: dict[str, str] = {}  # key -> real path
@@ -145,7 +82,7 @@ class _Walk:
             self._add_remote(source)
             return
         path = Path(source)
-        if not os.path.lexists(path) and _MAGIC & set(source):
+        if not os.path.lexists(path) and has_magic(source):
             self._add_glob(source)
         elif path.is_dir():
             self.roots.append(path)
@@ -156,38 +93,37 @@ class _Walk:
     def listing(self) -> Listing:
         files = sorted(self.files.values(), key=lambda file: file.key)
         unreadable = sorted(self.unreadable.values(), key=lambda item: item.key)
-        whole = tuple(found.url for found in self.remote.values() if found.whole)
+        whole = tuple(found.url for found in self.remote.values() if found.kind == "folder")
         return Listing(tuple(files), tuple(unreadable), tuple(self.roots), whole)
 
     def _add_remote(self, source: str) -> None:
         """The mirror is walked like any folder, and only its URIs are another's."""
         filters = repr((self.wanted.include, self.wanted.exclude))
-        found = mirror(source, self.mirrors, self._counts_remotely, filters)
-        for relative, reason in found.lost:
-            uri = found.uri(relative) if relative else source
-            path = found.root / relative
-            told = ReadError("unreadable", f"{uri}: {reason}", "check the URL and its credentials")
-            key = _key(path, found.root) if relative else document_key(source)
-            self.unreadable.setdefault(path, Unreadable(key, path, told, uri))
+        asked = Wanted(self._counts, _ours, filters, self.stop_asked)
+        found = mirror(source, self.mirrors, asked)
+        for lost in found.lost:
+            uri = found.uri(lost.relative) if lost.relative else source
+            path = found.root / lost.relative
+            told = ReadError("unreadable", f"{uri}: {lost.reason}", _REMEDY)
+            key = key_of(path, found.root, "") if lost.relative else document_key(source)
+            self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing))
         self.remote[found.root] = found
-        if found.whole and found.root.is_dir():
+        if found.kind == "folder" and found.root.is_dir():
             self._add_folder(found.root)
-        for name in () if found.whole else found.files:
-            self._add_file(found.root / name, found.root, named=True)
+        for name in () if found.kind == "folder" else found.files:
+            if found.kind == "file" or not _ours(name):
+                self._add_file(found.root / name, found.root, named=found.kind == "file")
 
-    def _counts_remotely(self, relative: str) -> bool:
-        """Also the files of ours that say something of others."""
-        name = relative.rpartition("/")[2]
-        ours = name in (RULES_FILE, IGNORE_FILE) or name.endswith(SIDECAR_SUFFIX)
-        hidden = any(part.startswith(".") for part in relative.split("/"))
-        return ours or (bool(name) and not hidden and self.wanted.takes(relative))
+    def _counts(self, relative: str) -> bool:
+        return bool(relative) and not hidden(relative) and self.wanted.takes(relative)
 
     def _add_glob(self, source: str) -> None:
-        root, pattern = _split_glob(source)
+        root, pattern = split_path(source)
         if not root.is_dir():
             self._fail(root, root, "no such folder")
             return
-        found = sorted(path for path in root.glob(pattern) if not _hidden(path, root))
+        found = sorted(root.glob(pattern))
+        found = [path for path in found if not hidden(path.relative_to(root).as_posix())]
         if not found:
             self._fail(Path(source), root, "no file matches")
         for path in found:
@@ -195,59 +131,8 @@ class _Walk:
                 self._add_file(path, root)
 
     def _add_folder(self, root: Path) -> None:
-        """Real folders first and symbolic links after them, so that a link never hides a file."""
-        links: list[Path] = []
-        seen: set[tuple[int, int]] = set()
-        ignored = _Ignored(root)
-        self._descend(root, root, ignored, seen, links)
-        while links:
-            link = links.pop(0)
-            if link.is_dir():
-                self._descend(link, root, ignored, seen, links)
-            else:
-                self._add_file(link, root)
-
-    def _descend(
-        self,
-        folder: Path,
-        root: Path,
-        ignored: _Ignored,
-        seen: set[tuple[int, int]],
-        links: list[Path],
-    ) -> None:
-        stack = [folder]
-        while stack:
-            folder = stack.pop()
-            try:
-                status = folder.stat()
-                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-            except OSError as error:
-                self._fail(folder, root, error.strerror or str(error))
-                continue
-            if (status.st_dev, status.st_ino) in seen:
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            ignored.load(folder)
-            for entry in entries:
-                path = folder / entry.name
-                directory = entry.is_dir(follow_symlinks=False)
-                leads_on = directory or (entry.is_symlink() and path.is_dir())
-                if entry.name.startswith(".") or ignored.covers(path, leads_on):
-                    continue
-                if directory:
-                    stack.append(path)
-                elif not self._takes(path, root, leads_on):
-                    continue
-                elif entry.is_symlink():
-                    links.append(path)
-                elif entry.is_file(follow_symlinks=False):
-                    self._add_file(path, root)
-
-    def _takes(self, path: Path, root: Path, leads_on: bool) -> bool:
-        name = path.name
-        if name == RULES_FILE or name.endswith(SIDECAR_SUFFIX):
-            return False
-        return leads_on or self.wanted.takes(path.relative_to(root).as_posix())
+        for path in walk(root, self.wanted, partial(self._fail_below, root)):
+            self._add_file(path, root)
 
     def _add_file(self, path: Path, root: Path, *, named: bool = False) -> None:
         if path in self.unreadable:  # what an earlier run downloaded of it is out of date
@@ -267,7 +152,7 @@ class _Walk:
         real = os.path.realpath(place) if linked else os.fspath(place)
         if real in self.files:
             return
-        key = _key(path, root)
+        key = key_of(path, root, path.name or os.fspath(path))
         other = self.keys.setdefault(key, real)
         if other != real:
             raise ChunkprepError(
@@ -293,72 +178,16 @@ class _Walk:
             return found.uri(path.relative_to(root).as_posix())
         return place.as_uri()
 
+    def _fail_below(self, root: Path, path: Path, reason: str) -> None:
+        self._fail(path, root, reason)
+
     def _fail(self, path: Path, root: Path, reason: str) -> None:
-        error = ReadError("unreadable", f"{_printable(os.fspath(path))}: {reason}")
-        self.unreadable.setdefault(path, Unreadable(_key(path, root), path, error))
+        error = ReadError("unreadable", f"{printable(os.fspath(path))}: {reason}")
+        key = key_of(path, root, path.name or os.fspath(path))
+        self.unreadable.setdefault(path, Unreadable(key, path, error))
 
 
-class _Ignored:
-    """The .chunkprepignore files from a source folder down to the folder at hand."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.specs: dict[Path, GitIgnoreSpec] = {}
-
-    def load(self, folder: Path) -> None:
-        file = folder / IGNORE_FILE
-        if file.is_file():
-            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-            self.specs[folder] = _spec(lines, str(file))
-
-    def covers(self, path: Path, directory: bool) -> bool:
-        if not self.specs:
-            return False
-        return any(
-            spec.match_file(path.relative_to(folder).as_posix() + ("/" if directory else ""))
-            for folder, spec in self._above(path)
-        )
-
-    def _above(self, path: Path) -> Iterator[tuple[Path, GitIgnoreSpec]]:
-        for folder in path.parents:
-            spec = self.specs.get(folder)
-            if spec is not None:
-                yield folder, spec
-            if folder == self.root:
-                return
-
-
-def path_of(uri: str) -> Path:
-    """The file that the URI of a source file names."""
-    return Path(unquote(urlsplit(uri).path))
-
-
-def _spec(lines: Sequence[str], where: str) -> GitIgnoreSpec:
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except ValueError as error:
-        raise ChunkprepError(f"{where}: {error}; patterns are written as in .gitignore") from error
-
-
-def _split_glob(source: str) -> tuple[Path, str]:
-    """The fixed folder at the front of a glob, and the pattern below it."""
-    parts = Path(source).parts
-    at = next(i for i, part in enumerate(parts) if _MAGIC & set(part))
-    return Path(*parts[:at]), str(Path(*parts[at:]))
-
-
-def _hidden(path: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(root).parts)
-
-
-def _key(path: Path, root: Path) -> str:
-    try:
-        relative = path.relative_to(root).as_posix()
-    except ValueError:
-        relative = path.name
-    return document_key(_printable(relative if relative != "." else path.name or os.fspath(path)))
-
-
-def _printable(text: str) -> str:
-    """`text` with the bytes of a file name that are not UTF-8 written as escapes."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def _ours(relative: str) -> bool:
+    """Whether it is a file of ours, which says something of others."""
+    name = relative.rpartition("/")[2]
+    return name == IGNORE_FILE or says_of_others(name)

@@ -1,4 +1,4 @@
-"""What the store holds, as the JSON objects of CONTRACT.md: for the command line and HTTP."""
+"""What the store holds, as JSON objects: for the command line and HTTP."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _MOMENTS = frozenset(
     {
         "effective_from", "effective_to", "valid_from", "valid_to", "review_by", "ingested_at",
         "superseded_at", "withdrawn_at", "at", "as_of", "first_at", "last_at", "stored_at",
+        "started_at", "finished_at",
     }
 )  # fmt: skip
 

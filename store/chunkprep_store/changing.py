@@ -147,12 +147,15 @@ class Changing(Opened):
         kind: str = "ingest",
         settings: Mapping[str, object] | None = None,
         run_id: str | None = None,
+        flow_run_id: str | None = None,
     ) -> str:
-        """Record that a run began; returns its id."""
+        """Record that a run began, of Prefect's flow run where there is one; returns its id."""
 
         def work(connection: sa.Connection) -> str:
             number = ensure_collection(connection, collection, now)
-            return runs.start_run(connection, number, kind, now, settings or {}, run_id)
+            return runs.start_run(
+                connection, number, kind, now, settings or {}, run_id, flow_run_id
+            )
 
         return self.database.retry(work)
 
@@ -170,10 +173,11 @@ class Changing(Opened):
         message: str,
         remedy: str,
         now: Moment,
-        bytes_hash: str | None = None,
+        attempt_key: str | None = None,
         run_id: str | None = None,
     ) -> int:
-        """Record that a document could not be ingested; returns how often these bytes failed.
+        """Record that a document could not be ingested; returns how often the attempt with
+        this key failed.
 
         The last good version stays as it is; success forgets the failure.
         """
@@ -187,7 +191,7 @@ class Changing(Opened):
                 code=code,
                 message=message,
                 remedy=remedy,
-                bytes_hash=bytes_hash,
+                attempt_key=attempt_key,
                 now=now,
                 run_id=run_id,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from chunkprep_ingest.errors import NotFoundError
 from chunkprep_ingest.model import ChunkRow, Fingerprints, Moment, ParsedDocument
-from chunkprep_store.clauses import in_force_clause
+from chunkprep_store.clauses import in_force_clause, opens_clause
 from chunkprep_store.rows import decode_elements
 from chunkprep_store.tables import (
     chunks,
@@ -30,7 +30,8 @@ class KnownDocument:
 
     The version is the one that arrived last (None: there is only a failure, or only a name).
     `metadata_json` is the source's own, without what was set by hand. `whole` is False where
-    chunk rows are missing. `attempts` counts the failures of the bytes `failed_hash`.
+    chunk rows are missing. `attempts` counts how often the attempt with the key
+    `failed_attempt` failed.
     """
 
     document: str
@@ -47,7 +48,7 @@ class KnownDocument:
     chunks: int = 0
     whole: bool = True
     erased: bool = False
-    failed_hash: str | None = None
+    failed_attempt: str | None = None
     attempts: int = 0
 
 
@@ -113,7 +114,7 @@ def known(
         )
         for row in connection.execute(failed):
             values = found.get(row.document) or KnownDocument(row.document)
-            found[row.document] = _replace_failure(values, row.bytes_hash, row.attempts)
+            found[row.document] = _replace_failure(values, row.attempt_key, row.attempts)
     return found
 
 
@@ -165,9 +166,9 @@ def _known(row: sa.Row[Any]) -> KnownDocument:
     )
 
 
-def _replace_failure(known: KnownDocument, failed_hash: str | None, attempts: int) -> KnownDocument:
+def _replace_failure(known: KnownDocument, attempt: str | None, attempts: int) -> KnownDocument:
     values = {name: getattr(known, name) for name in KnownDocument.__slots__}
-    return KnownDocument(**{**values, "failed_hash": failed_hash, "attempts": attempts})
+    return KnownDocument(**{**values, "failed_attempt": attempt, "attempts": attempts})
 
 
 def _version_rows(collection_id: int) -> sa.Select[Any]:
@@ -179,12 +180,23 @@ def _version_rows(collection_id: int) -> sa.Select[Any]:
 
 
 def list_documents(
-    connection: sa.Connection, collection_id: int, at: Moment | None
+    connection: sa.Connection,
+    collection_id: int,
+    at: Moment | None,
+    *,
+    after: str | None = None,
+    limit: int | None = None,
+    access: Collection[str] | None = None,
 ) -> Iterator[VersionInfo]:
     """The version that stands for each document, withdrawn ones included; with `at`, the
-    version in force then, of the documents that have one. In order of the key.
+    version in force then, of the documents that have one. In the database's order of the key,
+    from the first one `after`. With `access` (labels): what a caller with these may see.
     """
-    query = _version_rows(collection_id).order_by(documents.c.document)
+    query = _version_rows(collection_id).order_by(documents.c.document).limit(limit)
+    if after is not None:
+        query = query.where(documents.c.document > after)
+    if access is not None:
+        query = query.where(opens_clause(versions, connection.dialect.name, access))
     if at is None:
         query = query.where(versions.c.version == documents.c.current_version)
     else:

@@ -19,7 +19,9 @@ from chunkprep_store.tables import failures, runs
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run; `summary` is None while it is under way, or where it was killed."""
+    """One run; `summary` is None while it is under way, or where it was killed. `flow_run_id` is
+    Prefect's, where its flow ran.
+    """
 
     run_id: str
     kind: str
@@ -27,22 +29,26 @@ class Run:
     finished_at: Moment | None
     settings: dict[str, Any]
     summary: dict[str, Any] | None
+    flow_run_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A document whose last attempt failed; `attempts` counts those with the same bytes."""
+    """A document whose last attempt failed; `attempts` counts those with the same key. The run, and
+    Prefect's flow run, are those of the last one.
+    """
 
     document: str
     uri: str
     code: str
     message: str
     remedy: str
-    bytes_hash: str | None
+    attempt_key: str | None
     attempts: int
     first_at: Moment
     last_at: Moment
     run_id: str | None
+    flow_run_id: str | None
 
 
 def start_run(
@@ -52,6 +58,7 @@ def start_run(
     now: Moment,
     settings: Mapping[str, object],
     run_id: str | None,
+    flow_run_id: str | None,
 ) -> str:
     """Record that a run began; returns its id."""
     key = run_id or uuid4().hex
@@ -63,6 +70,7 @@ def start_run(
             "kind": kind,
             "started_at": now,
             "settings": json.dumps(settings, sort_keys=True, default=str),
+            "flow_run_id": flow_run_id,
         },
     )
     return key
@@ -97,6 +105,7 @@ def list_runs(connection: sa.Connection, collection_id: int, limit: int) -> list
             finished_at=row.finished_at,
             settings=orjson.loads(row.settings),
             summary=None if row.summary is None else orjson.loads(row.summary),
+            flow_run_id=row.flow_run_id,
         )
         for row in rows
     ]
@@ -111,25 +120,25 @@ def record_failure(
     code: str,
     message: str,
     remedy: str,
-    bytes_hash: str | None,
+    attempt_key: str | None,
     now: Moment,
     run_id: str | None,
 ) -> int:
-    """Record that a document failed; returns how often these bytes have failed."""
+    """Record that a document failed; returns how often the attempt with this key did."""
     make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     values = {
         "uri": uri,
         "code": code,
         "message": message,
         "remedy": remedy,
-        "bytes_hash": bytes_hash,
+        "attempt_key": attempt_key,
         "last_at": now,
         "run_id": run_id,
     }
     statement = make(failures).values(
         **values, collection_id=collection_id, document=document, attempts=1, first_at=now
     )
-    same = failures.c.bytes_hash.is_not_distinct_from(bytes_hash)
+    same = failures.c.attempt_key.is_not_distinct_from(attempt_key)
     upsert = statement.on_conflict_do_update(
         index_elements=["collection_id", "document"],
         set_={
@@ -143,9 +152,10 @@ def record_failure(
 
 def list_failures(connection: sa.Connection, collection_id: int) -> list[Failure]:
     """The documents whose last attempt failed, in order of the key."""
-    columns = [failures.c[name] for name in Failure.__slots__]
+    own = [failures.c[name] for name in Failure.__slots__ if name in failures.c]
     rows = connection.execute(
-        sa.select(*columns)
+        sa.select(*own, runs.c.flow_run_id)
+        .outerjoin(runs, runs.c.run_id == failures.c.run_id)
         .where(failures.c.collection_id == collection_id)
         .order_by(failures.c.document)
     )

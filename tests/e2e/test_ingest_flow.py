@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.conftest import SAMPLES, Cli, Process
 
 from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_store import Store
 
 pytestmark = pytest.mark.prefect
 
@@ -24,7 +25,8 @@ def chunk_ids(cli: Cli, store: str) -> dict[str, list[str]]:
 
 
 def without_run(report: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in report.items() if name not in {"run_id", "seconds"}}
+    own = {"run_id", "flow_run_id", "seconds"}
+    return {name: value for name, value in report.items() if name not in own}
 
 
 @pytest.mark.parametrize("runner", ["thread", "process"])
@@ -60,6 +62,10 @@ def test_one_task_for_each_batch_and_an_artifact(prefect_api: str, tmp_path: Pat
     rows = json.loads(str(artifact.data))
     assert {row["document"] for row in rows} == {d.document for d in report.documents}
     assert flow_run.state_name == "Completed"
+    with Store.open(settings.store) as store:
+        [record] = store.runs(settings.collection)
+    assert record.run_id == report.run_id
+    assert record.flow_run_id == report.flow_run_id == str(flow_run.id)
 
 
 def test_a_failed_document_fails_no_flow_and_is_exit_1(

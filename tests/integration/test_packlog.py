@@ -55,8 +55,9 @@ def test_impact_names_the_packs_that_used_a_document(store: Store, prepare: Prep
 def test_runs_are_recorded(store: Store) -> None:
     run = store.start_run("c", now=10, settings={"cap": 512})
     store.finish_run(run, now=20, summary={"seen": 0})
-    named = store.start_run("c", now=30, kind="audit", run_id="mine")
+    named = store.start_run("c", now=30, kind="audit", run_id="mine", flow_run_id="prefect's")
     assert named == "mine"
     latest, first = store.runs("c")
     assert (latest.run_id, latest.finished_at, latest.summary) == ("mine", None, None)
+    assert (latest.flow_run_id, first.flow_run_id) == ("prefect's", None)
     assert (first.settings, first.summary, first.finished_at) == ({"cap": 512}, {"seen": 0}, 20)

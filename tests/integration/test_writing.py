@@ -229,15 +229,19 @@ def test_the_database_itself_refuses_a_second_active_version(
 
 
 def test_success_forgets_the_failure(store: Store, prepare: Prepare) -> None:
+    store.start_run("c", now=1, run_id="run", flow_run_id="flow run")
+
     def fail(now: int, data: str) -> int:
         return store.record_failure(
             "c", "a.md", uri="file:a.md", code="corrupt", message="m", remedy="r", now=now,
-            bytes_hash=data,
+            attempt_key=data, run_id="run",
         )  # fmt: skip
 
     assert [fail(1, "x"), fail(2, "x"), fail(3, "y"), fail(4, "y")] == [1, 2, 1, 2]
     (failure,) = store.failures("c")
     assert (failure.attempts, failure.first_at, failure.last_at) == (2, 3, 4)
-    assert store.known("c", ["a.md"])["a.md"].attempts == 2
+    assert (failure.attempt_key, failure.run_id, failure.flow_run_id) == ("y", "run", "flow run")
+    known = store.known("c", ["a.md"])["a.md"]
+    assert (known.attempts, known.failed_attempt) == (2, "y")
     write(store, prepare("a.md", A), 100)
     assert store.failures("c") == []

@@ -14,7 +14,8 @@ from alembic.script import ScriptDirectory
 
 from chunkprep_ingest.errors import SchemaError, StoreError
 from chunkprep_store import Store, tables
-from chunkprep_store.schema import HEAD, migrations_folder
+from chunkprep_store.engine import Database
+from chunkprep_store.schema import HEAD, migrations_folder, upgrade
 
 SEARCH = "chunk_search"
 
@@ -100,3 +101,28 @@ def test_processes_that_create_one_store_together_all_succeed(tmp_path: Path) ->
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * 4
     _open(url)
+
+
+def test_what_an_earlier_schema_holds_is_kept(store_url: str) -> None:
+    """Back to schema 0003 by hand, and up again: failures and runs are still there."""
+    with Store.open(store_url) as store:
+        run = store.start_run("c", now=1)
+        store.record_failure(
+            "c", "a.md", uri="file:a.md", code="corrupt", message="m", remedy="r", now=2,
+            attempt_key="key", run_id=run,
+        )  # fmt: skip
+        with store.database.write() as connection:
+            for statement in (
+                "ALTER TABLE failures RENAME COLUMN attempt_key TO bytes_hash",
+                "ALTER TABLE runs DROP COLUMN flow_run_id",
+                "CREATE INDEX ix_pack_chunks_chunk_id ON pack_chunks (chunk_id)",
+                "UPDATE alembic_version SET version_num = '0003'",
+            ):
+                connection.execute(sa.text(statement))
+    database = Database(store_url)
+    upgrade(database)
+    database.close()
+    with Store.open(store_url) as store:
+        [failure] = store.failures("c")
+        assert (failure.attempt_key, failure.attempts, failure.flow_run_id) == ("key", 1, None)
+        assert [found.run_id for found in store.runs("c")] == [run]

@@ -18,8 +18,9 @@ import chunkprep_packer
 ROOT = Path(__file__).parents[2]
 SHELLS = {
     "chunkprep_ingest": {
-        "collecting", "front_matter", "reading_process", "reading_wire", "reading_worker", "remote",
-        "rules", "sources", "tokens",
+        "collecting", "folder_walk", "front_matter", "listing", "reading_process", "reading_wire",
+        "reading_worker", "regular_file", "remote", "rules", "source_filters", "source_globs",
+        "source_trouble", "sources", "tokens",
     },
     "chunkprep_packer": {
         "block_sizes", "client", "gather", "langchain", "llamaindex", "log_figures", "log_writer",
@@ -31,7 +32,9 @@ SHELLS = {
 store."""
 
 OF_THE_EXTRAS = {
+    "chunkprep_ingest.folder_walk",
     "chunkprep_ingest.rules",
+    "chunkprep_ingest.source_filters",
     "chunkprep_ingest.sources",
     "chunkprep_packer.client",
     "chunkprep_packer.langchain",

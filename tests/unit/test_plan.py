@@ -65,14 +65,14 @@ def test_an_erased_document_stays_out() -> None:
 
 @given(attempts=st.integers(1, 10), retry=st.booleans(), same=st.booleans())
 def test_a_failing_attempt_is_made_a_few_times(attempts: int, retry: bool, same: bool) -> None:
-    failing = known(failed_hash="key" if same else "other", attempts=attempts)
+    failing = known(failed_attempt="key" if same else "other", attempts=attempts)
     given_up = same and attempts >= MAX_ATTEMPTS and not retry
     assert step(failing, retry=retry) == ("given_up" if given_up else "ingest")
 
 
 def test_what_could_not_be_opened_is_read_as_soon_as_it_can() -> None:
-    assert step(known(failed_hash=None, attempts=1)) == "ingest"
-    assert step(known(failed_hash=None, attempts=9)) == "ingest"
+    assert step(known(failed_attempt=None, attempts=1)) == "ingest"
+    assert step(known(failed_attempt=None, attempts=9)) == "ingest"
 
 
 def test_an_attempt_is_the_same_only_while_all_that_it_depends_on_is() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from chunkprep_ingest.errors import ChunkprepError
-from chunkprep_ingest.sources import Listing, list_sources
+from chunkprep_ingest.listing import Listing
+from chunkprep_ingest.sources import list_sources
 
 
 def write(root: Path, *names: str) -> None:

@@ -9,7 +9,7 @@ import click
 
 from chunkprep_flows.audit_settings import Level
 from chunkprep_flows.console import print_records, talk
-from chunkprep_flows.named_sources import refuse_missing
+from chunkprep_flows.named_sources import NamedSources, refuse_missing
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError
@@ -24,7 +24,20 @@ LEVELS = ("error", "warning", "info", "never")
 
 
 @command(example="chunkprep audit --sources docs/ --recount 1000")
-@option("--sources", multiple=True, metavar="PATH", help="Compare with these files; repeatable.")
+@option(
+    "--sources",
+    multiple=True,
+    metavar="SOURCE",
+    help="Compare with these files, folders, globs or URLs; repeatable.",
+)
+@option("--include", multiple=True, metavar="GLOB", help="Only files that match; repeatable.")
+@option("--exclude", multiple=True, metavar="GLOB", help="No files that match; repeatable.")
+@option(
+    "--mirror",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Where what URLs name is downloaded to (default: the user's cache).",
+)
 @option(
     "--index-ids",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -50,6 +63,9 @@ def audit(
     ctx: click.Context,
     /,
     sources: tuple[str, ...],
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    mirror: str | None,
     index_ids: Path | None,
     recount: str | None,
     checks: tuple[str, ...],
@@ -65,17 +81,18 @@ def audit(
     `--check signatures`.
     """
     from chunkprep_flows.audit_report import collect
-    from chunkprep_flows.auditing import findings
+    from chunkprep_flows.auditing import findings, sources_listed
 
     if sources:
         refuse_missing(sources)
+    listing = sources_listed(NamedSources(sources, include, exclude, mirror))
     moment = now()
     with opened(store) as source:
         found = findings(
             source,
             collection,
             now=moment,
-            sources=sources,
+            listing=listing,
             index_ids=index_ids,
             recount=_sample(recount),
             checks=checks,

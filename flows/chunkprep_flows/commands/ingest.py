@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from chunkprep_flows.commands.split_options import split_options
 from chunkprep_flows.console import print_json, print_table, talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
@@ -27,7 +28,7 @@ def known_encoding(ctx: click.Context, option: click.Parameter, name: str | None
 
 
 source_options = stacked(
-    option("--cap", type=int, metavar="N", help="Most tokens of a block (new collection: 512)."),
+    split_options,
     option("--encoding", metavar="NAME", help="The tokenizer (new collection: o200k_base)."),
     option("--template", metavar="NAME|FILE",
            help="Header and delimiter (new collection: markdown): xml, plain, or a JSON file."),
@@ -120,5 +121,10 @@ def show(report: IngestReport) -> None:
         f"{report.headline}; {verb} {counted(report.chunks_written, 'chunk')}, "
         f"{counted(report.tokens_written, 'token')}, in {report.seconds:.1f} s"
     )
+    if report.boilerplate_words:
+        talk(f"left out {counted(report.boilerplate_words, 'word')} of boilerplate")
     if report.stopped:
-        talk("stopped before the end; run the same command again to continue")
+        talk(
+            f"stopped with {counted(report.left, 'document')} unread; run the same command again "
+            f"to continue"
+        )

@@ -93,6 +93,9 @@ def audit_of(settings: IngestSettings, fail_on: Level) -> AuditSettings:
     return AuditSettings(
         store=settings.store,
         collection=settings.collection,
-        sources=tuple(source for source in settings.sources if "://" not in source),
+        sources=settings.sources,
+        include=settings.include,
+        exclude=settings.exclude,
+        mirror=settings.mirror,
         fail_on=fail_on,
     )

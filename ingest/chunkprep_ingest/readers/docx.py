@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from chunkprep_ingest.boilerplate import left_out
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.model import ParsedDocument
 from chunkprep_ingest.readers import unstructured_route as route
@@ -92,5 +93,4 @@ def _page(element: Element) -> int | None:
 
 
 def _left_out(running: list[str]) -> tuple[str, ...]:
-    count = sum(len(text.split()) for text in running)
-    return (f"boilerplate: {count} words of headers and footers were left out",) if count else ()
+    return left_out(sum(len(text.split()) for text in running), "headers and footers")

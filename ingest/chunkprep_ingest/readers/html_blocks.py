@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from chunkprep_ingest.boilerplate import left_out
 from chunkprep_ingest.readers.html_tables import TableFrame
 from chunkprep_ingest.readers.writing import Found
 
@@ -139,8 +140,7 @@ class HtmlBlocks:
 
     def warnings(self) -> tuple[str, ...]:
         """How much boilerplate was left out, if any was."""
-        words = len(self.left_out().split())
-        return (f"boilerplate: {words} words of navigation were left out",) if words else ()
+        return left_out(len(self.left_out().split()), "navigation")
 
     def _at_the_top(self) -> bool:
         return not self.found and not self._frames and not "".join(self._parts).strip()

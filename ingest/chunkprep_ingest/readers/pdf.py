@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from chunkprep_ingest.boilerplate import left_out
 from chunkprep_ingest.coverage import covered
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import ParsedDocument
@@ -109,6 +110,4 @@ def _warnings(unread: list[int], dropped: int) -> tuple[str, ...]:
         pages = ", ".join(map(str, unread[:_NAMED_PAGES]))
         more = ", …" if len(unread) > _NAMED_PAGES else ""
         warnings.append(f"no_text_layer: pages without text that hold pictures: {pages}{more}")
-    if dropped:
-        warnings.append(f"boilerplate: {dropped} words of page headers and footers were left out")
-    return tuple(warnings)
+    return (*warnings, *left_out(dropped, "page headers and footers"))

@@ -1,0 +1,109 @@
+"""Batches of documents as Prefect tasks: in threads, in processes, or on Dask's workers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.exceptions import Pause
+from prefect.futures import PrefectFuture
+from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
+
+from chunkprep_flows.batch import BatchOrder, run_batch
+from chunkprep_flows.dask_workers import StopHeard, dask_runner, stop_event
+from chunkprep_flows.flow_control import Control
+from chunkprep_flows.ingest_report import DocumentOutcome
+from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.interrupt import ask_to_stop, follow, passed_on, stop_asked
+from chunkprep_flows.pipeline import RunBatches
+from chunkprep_flows.plan import Work
+from chunkprep_flows.transient import DELAYS, RETRIES, is_transient
+
+
+class BatchJob:
+    """A task's one parameter, of a kind that neither Prefect nor Dask looks into or takes apart.
+
+    `stop` names the event that a worker of Dask asks for.
+    """
+
+    def __init__(self, order: BatchOrder, batch: tuple[Work, ...], stop: str | None) -> None:
+        self.order = order
+        self.batch = batch
+        self.stop = stop
+
+
+class Workers(NamedTuple):
+    """A task runner that is running, and the name of the event that its workers ask for."""
+
+    runner: TaskRunner[Any]
+    stop: str | None
+
+
+@task(
+    name="ingest-batch",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    retry_delay_seconds=DELAYS,
+    retry_condition_fn=is_transient,
+    **RETRIES,
+)
+def ingest_batch(job: BatchJob) -> list[DocumentOutcome]:
+    """Ingest one batch of documents."""
+    heard = stop_asked if job.stop is None else StopHeard(job.stop)
+    return run_batch(job.order, job.batch, heard)
+
+
+def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
+    """A runner that makes each batch a task, some for each worker under way at a time; none is
+    begun while the flow run is paused.
+    """
+
+    def run(order: BatchOrder, work: Sequence[tuple[Work, ...]]) -> Iterator[list[DocumentOutcome]]:
+        pending: deque[PrefectFuture[Any]] = deque()
+        with workers_of(settings) as workers:
+            for batch in work:
+                control.wait_while_paused()
+                if stop_asked():
+                    break
+                job = BatchJob(order, batch, workers.stop)
+                pending.append(workers.runner.submit(ingest_batch, {"job": job}))
+                if len(pending) > 3 * settings.workers:
+                    yield _outcomes(pending.popleft())
+            while pending:
+                yield _outcomes(pending.popleft())
+
+    return run
+
+
+def _outcomes(future: PrefectFuture[Any]) -> list[DocumentOutcome]:
+    """What a batch gave. A flow run that is suspended meanwhile is stopped, and keeps the rest."""
+    try:
+        outcomes: list[DocumentOutcome] = future.result()
+    except Pause:
+        ask_to_stop("Suspended by Prefect: stopping after the documents at hand")
+        outcomes = future.state.result()
+    return outcomes
+
+
+@contextmanager
+def workers_of(settings: IngestSettings) -> Iterator[Workers]:
+    """Prefect's task runner of the settings' kind and size; its workers hear of a stop."""
+    if settings.runner == "thread":
+        threads: TaskRunner[Any] = ThreadPoolTaskRunner(max_workers=settings.workers)
+        with threads:
+            yield Workers(threads, None)
+    elif settings.runner == "process":
+        with (
+            passed_on() as stop,
+            ProcessPoolTaskRunner(
+                max_workers=settings.workers, initializer=follow, initargs=(stop,)
+            ) as processes,
+        ):
+            yield Workers(processes, None)
+    else:
+        with dask_runner(settings) as dask, stop_event(dask) as name:
+            yield Workers(dask, name)

@@ -1,0 +1,108 @@
+"""What people do to a flow run while it is under way, in Prefect's pages or by its API: cancel,
+pause, resume, suspend.
+
+A run that a deployment's runner started gets a signal too when it is cancelled; one that was
+started by hand, or whose runner is gone, hears of it here only.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import Any
+from uuid import UUID
+
+from prefect import get_client
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Cancelled
+
+from chunkprep_flows.ingest_report import IngestReport
+from chunkprep_flows.interrupt import ask_to_stop, forget_stop, stop_asked
+
+ASK_SECONDS = 2.0
+"""How often the API is asked."""
+
+HOLD_SECONDS = 0.2
+_TAG = "collection:"
+
+
+class StoppedRunError(Exception):
+    """A flow run was stopped before its end; `report` says how far it came."""
+
+    def __init__(self, report: IngestReport) -> None:
+        self.report = report
+        super().__init__(f"{report.headline}; stopped with {report.left:,} documents unread")
+
+
+class Control:
+    """What was last heard of the run."""
+
+    def __init__(self) -> None:
+        self._held = threading.Event()
+
+    def hear(self, state: State | None) -> None:
+        """Act on the state that the API gives the run."""
+        if state is None:
+            return
+        suspended = state.is_paused() and state.name == "Suspended"
+        if state.is_cancelling() or state.is_cancelled() or suspended:
+            ask_to_stop(f"{state.name} by Prefect: stopping after the documents at hand")
+        if state.is_paused() and not suspended:
+            self._held.set()
+        else:
+            self._held.clear()
+
+    def wait_while_paused(self) -> None:
+        """Return once the run is not paused, or somebody asks for a stop."""
+        over = threading.Event()
+        while self._held.is_set() and not stop_asked():
+            over.wait(HOLD_SECONDS)
+
+
+@contextmanager
+def controlled() -> Iterator[Control]:
+    """Within it this flow run does what the API is told of it."""
+    control, over = Control(), threading.Event()
+    run_id = UUID(str(flow_run.id))
+
+    def listen() -> None:
+        while not over.wait(ASK_SECONDS):
+            try:
+                with get_client(sync_client=True) as client:
+                    control.hear(client.read_flow_run(run_id).state)
+            except Exception:  # noqa: S112 - an API that is away tells nothing, and is asked again
+                continue
+
+    thread = threading.Thread(
+        target=copy_context().run, args=(listen,), name="flow-control", daemon=True
+    )
+    thread.start()
+    try:
+        yield control
+    finally:
+        over.set()
+        thread.join()
+        forget_stop()
+
+
+def tag_collection(collection: str) -> None:
+    """Give this flow run its collection's tag, whatever its deployment's tags are."""
+    own = _TAG + collection
+    if own in flow_run.tags:
+        return
+    tags = [tag for tag in flow_run.tags if not tag.startswith(_TAG)]
+    with get_client(sync_client=True) as client:
+        client.update_flow_run(UUID(str(flow_run.id)), tags=[*tags, own])
+
+
+def ended(report: IngestReport) -> Any:
+    """What a flow returns: its report; or, stopped before the end, a state that says so, which
+    raises StoppedRunError for whoever called the flow.
+    """
+    if not report.stopped:
+        return report
+    told = StoppedRunError(report)
+    return Cancelled(message=str(told), data=told)
