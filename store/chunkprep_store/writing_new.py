@@ -116,8 +116,9 @@ def _insert(connection: sa.Connection, newcomers: Sequence[_Newcomer], outbox: O
         version_row(n.row, version_values(n.arrival, n.arrival.metadata), n.standing, outbox.at)
         for n in newcomers
     ]
-    made = connection.execute(_INSERT_VERSIONS, columns)
-    ids = {row.document_id: int(row.id) for row in made}
+    connection.execute(_INSERT_VERSIONS, columns)
+    owners = [n.row.document_id for n in newcomers]
+    ids = {row.document_id: int(row.id) for row in connection.execute(_IDS, {"owners": owners})}
     contents = []
     rows: list[dict[str, Any]] = []
     for newcomer in newcomers:
@@ -131,7 +132,10 @@ def _insert(connection: sa.Connection, newcomers: Sequence[_Newcomer], outbox: O
     outbox.send(connection)
 
 
-_INSERT_VERSIONS = versions.insert().returning(versions.c.document_id, versions.c.id)
+_INSERT_VERSIONS = versions.insert()
+_IDS = sa.select(versions.c.document_id, versions.c.id).where(
+    versions.c.document_id.in_(sa.bindparam("owners", expanding=True))
+)
 
 
 def _chunk_rows(newcomer: _Newcomer, version_id: int) -> Iterable[dict[str, Any]]:

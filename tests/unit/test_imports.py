@@ -28,7 +28,8 @@ SHELLS = {
         "search_scores", "signatures", "slot", "stored_json",
     },
 }  # fmt: skip
-"""Modules that may read, write, ask the clock, load a tokenizer or know the store."""
+"""Modules that may read, write, ask the clock, load a tokenizer, set the process up or know the
+store."""
 
 OF_THE_EXTRAS = {
     "chunkprep_ingest.folder_walk",
