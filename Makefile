@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench bench-full fuzz fuzz-serve samples reference clean
+.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench bench-full compare fuzz bench-serve fuzz-serve samples reference clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,8 +52,15 @@ bench: $(PEERS) ## run every benchmark and write benchmarks/RESULTS.md; under 20
 bench-full: $(PEERS) ## the same with 1,000,000 rows; takes a while
 	$(BIN)/python -m benchmarks.run_all --full
 
+compare: $(PEERS) ## run what docs/why.md says of us and of the public splitters and frameworks
+	$(BIN)/python -m benchmarks.compare_peers
+
 fuzz: $(READY) ## split 2,000 nasty documents at four caps in two encodings; prints what broke
 	$(BIN)/python benchmarks/fuzz_split.py
+
+bench-serve: $(READY) ## load the HTTP service beside a constant answer and beside ingestion; needs wrk
+	@command -v wrk >/dev/null || { echo "make: wrk, the load generator, is missing; apt-get install wrk" >&2; exit 2; }
+	$(BIN)/python benchmarks/bench_serve.py
 
 fuzz-serve: $(READY) ## attack the HTTP service from its own OpenAPI document
 	$(BIN)/python benchmarks/fuzz_serve.py

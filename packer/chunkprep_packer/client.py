@@ -127,6 +127,27 @@ class Client(Closing):
         found: list[dict[str, Any]] = answer["changes"]
         return found
 
+    def audit(
+        self, *, collection: str = "default", checks: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """`findings` as `chunkprep audit --json` gives them, of all `checks` unless told otherwise,
+        and whether there were more than one answer lists: `truncated` (role admin).
+        """
+        params: dict[str, Any] = {"collection": collection}
+        if checks is not None:
+            params["check"] = list(checks)
+        found: dict[str, Any] = self._ask("GET", "/v1/audit", params=params).json()
+        return found
+
+    def logged_pack(self, request_id: str, *, collection: str = "default") -> dict[str, Any]:
+        """A pack as logged: `request`, and `result` with a decision on each candidate (role admin).
+
+        It is in the log within a second of its answer. Raises NotFoundError, and as `pack` does.
+        """
+        path = f"/v1/packs/{quote(request_id, safe='')}"
+        found: dict[str, Any] = self._ask("GET", path, params={"collection": collection}).json()
+        return found
+
     def close(self) -> None:
         """Let go of the connections."""
         self._http.close()

@@ -43,6 +43,17 @@ def check_labels(grant: Grant, labels: Iterable[str]) -> None:
         raise ProblemError(forbidden(f"access: this key does not have the label {missing[0]!r}"))
 
 
+def check_whole(grant: Grant) -> None:
+    """Refuse a key that is limited to labels. Raises ProblemError (403)."""
+    if grant.access is not None:
+        raise ProblemError(
+            forbidden(
+                "access: this tells of every chunk of the collection, so it needs a key for all "
+                "labels; make one with `chunkprep keys add NAME --role admin --access '*'`"
+            )
+        )
+
+
 def check_collection(request: Request, grant: Grant, collection: str) -> None:
     """Refuse a collection that is not the key's. Raises RequestError and ProblemError (403)."""
     if not collection or "\x00" in collection:
