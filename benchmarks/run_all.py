@@ -72,7 +72,13 @@ BENCHES = (
         quick=("--copies", "1", "--documents", "1000", "--rounds", "1"),
         minutes=25,
     ),
-    Bench("bench_serve.py", quick=("--rows", "2000", "--rounds", "1", "--seconds", "1")),
+    Bench(
+        "bench_serve.py",
+        options=("--rounds", "3", "--seconds", "4"),
+        quick=("--rows", "2000", "--rounds", "1", "--seconds", "1"),
+        full=("--rounds", "5", "--seconds", "5"),
+        minutes=15,
+    ),
 )
 
 
@@ -258,10 +264,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these, e.g. bench_pack")
     parser.add_argument("--out", type=Path, default=HERE, help="the folder of RESULTS.md")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
     if unknown := set(options.only or ()) - {bench.name for bench in BENCHES}:
         parser.error(f"--only: there is no {', '.join(sorted(unknown))}")
-    results = measure(options, console)
+    try:
+        results = measure(options, console)
+    except KeyboardInterrupt:  # between two benchmarks: what is done is on the page
+        console.print("interrupted")
+        return 1
     missed = [figure for figure in results.figures if figure.met is False]
     ended = not any(part.trouble for part in results.parts)
     console.print(f"{len(missed)} bars missed; all figures are in {options.out / 'RESULTS.md'}")
