@@ -159,6 +159,8 @@ def ingest(
     watch = Watch(memory=memory)
     reports: list[IngestReport] = []
     spent = took(lambda: reports.append(how(settings) if how else ingest_directly(settings, watch)))
+    if reports[0].stopped:  # a run ends softly on Ctrl-C; the benchmark ends with it
+        raise KeyboardInterrupt
     if reports[0].failed:
         raise SystemExit(f"{reports[0].failed} documents failed")
     return Run(spent, reports[0], watch)
