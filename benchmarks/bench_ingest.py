@@ -28,7 +28,7 @@ from chunkprep_ingest.tokens import tiktoken_counter
 from counted_writes import counted_writes  # isort: skip
 from figures import Figure, exit_code, middle, table, write  # isort: skip
 from ingest_runs import (  # isort: skip
-    Done, Files, Took, folder_of, html, ingest, markdown, small, took,
+    Done, Files, Ingest, Took, folder_of, html, ingest, markdown, small, took,
 )  # fmt: skip
 
 ENCODING = "o200k_base"
@@ -221,17 +221,19 @@ def prefect(number: int, rounds: int) -> Iterator[Figure]:
 
         with folder_of(small(100)) as warm:
             ingest(warm, fresh=True, how=ingest_documents)
-        shares, extra = [], []
+        shares, extra, busy = [], [], []
         for turn in range(rounds):
-            order: list[Callable[[IngestSettings], object] | None] = [None, ingest_documents]
-            walls = {}
+            order: list[Ingest | None] = [None, ingest_documents]
+            runs = {}
             for how in order if turn % 2 == 0 else order[::-1]:
-                walls[how] = ingest(folder, fresh=True, how=how).took.wall  # type: ignore[arg-type]
-            extra.append(walls[ingest_documents] - walls[None])
-            shares.append(100 * extra[-1] / walls[ingest_documents])
-    yield middle(
-        PREFECT, f"of a run of {number:,} documents", shares, "%", bar=5, direction="at_most"
-    )
+                runs[how] = ingest(folder, fresh=True, how=how).took
+            flow, direct = runs[ingest_documents], runs[None]
+            extra.append(flow.wall - direct.wall)
+            shares.append(100 * extra[-1] / flow.wall)
+            busy.append(100 * (flow.cpu - direct.cpu) / flow.cpu)
+    name = f"of a run of {number:,} documents"
+    yield middle(PREFECT, name, shares, "%", bar=5, direction="at_most")
+    yield middle(PREFECT, "the same in processor time, the server's own left out", busy, "%")
     yield middle(PREFECT, "seconds that it adds", extra, "s")
 
 

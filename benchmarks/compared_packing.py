@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Literal
 from unittest import mock
 
 import regex
@@ -24,12 +25,19 @@ COUNT = tiktoken_counter("o200k_base").count
 def counted_calls() -> Iterator[list[str]]:
     """What our tokenizer is asked to count meanwhile."""
     asked: list[str] = []
-    with mock.patch.multiple(
-        TiktokenCounter,
-        count=lambda _, text: asked.append(text) or 0,
-        counts=lambda _, some: [asked.append(text) or 0 for text in some],
-        running=lambda _, text: asked.append(text) or [0],
-    ):
+    count, counts, running = (
+        getattr(TiktokenCounter, name) for name in ("count", "counts", "running")
+    )
+
+    def noted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(counter: TiktokenCounter, text: str | Sequence[str]) -> Any:
+            asked.extend([text] if isinstance(text, str) else text)
+            return call(counter, text)
+
+        return noting
+
+    noting = {"count": noted(count), "counts": noted(counts), "running": noted(running)}
+    with mock.patch.multiple(TiktokenCounter, **noting):
         yield asked
 
 
@@ -85,7 +93,7 @@ def langchain_packed() -> Row:
     )  # fmt: skip
     cut = str(trimmed[0].content)
 
-    def stored(cleanup: str | None) -> set[str]:
+    def stored(cleanup: Literal["incremental"] | None) -> set[str]:
         store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
         records = InMemoryRecordManager("documents")
         records.create_schema()
@@ -153,7 +161,7 @@ def pack_rows() -> dict[str, Row]:
         "LlamaIndex": llama_packed(),
     }
     neither = {
-        "chonkie": linked("stores nothing", CHONKIE),
+        "chonkie": linked("keeps no versions", CHONKIE),
         "text-splitter": linked("stores nothing", TEXT_SPLITTER),
     }
     rows = {row: {c: columns[c][row] for c in columns} | neither for row in columns["chunkprep"]}

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,6 +47,11 @@ class Bench:
     quick: tuple[str, ...] = ()
     full: tuple[str, ...] = ()
     minutes: int = 10
+
+    @property
+    def name(self) -> str:
+        """As people say it."""
+        return self.script.removesuffix(".py")
 
     def chosen(self, *, quick: bool, full: bool) -> tuple[str, ...]:
         """The options of one run."""
@@ -90,7 +95,7 @@ def run(bench: Bench, options: Sequence[str], figures: Path, log: Path) -> Part:
         trouble = f"stopped after {bench.minutes} minutes; what it had found by then is above"
     elif not is_complete(figures):
         trouble = f"broke with exit code {code}; what it had found by then is above"
-    return Part(bench.script.removesuffix(".py"), time.monotonic() - start, trouble)
+    return Part(bench.name, time.monotonic() - start, trouble)
 
 
 def stop(child: subprocess.Popen[bytes]) -> None:
@@ -177,21 +182,49 @@ def save(results: Results, folder: Path) -> None:
     )
 
 
-def measure(options: argparse.Namespace, console: Console) -> tuple[list[Figure], bool]:
-    """All figures, and whether every part ended well; the page is written after each part."""
-    chosen = [
-        bench
-        for bench in BENCHES
-        if (HERE / bench.script).exists()
-        and (not options.only or bench.script.removesuffix(".py") in options.only)
-    ]
+def chosen(options: argparse.Namespace) -> list[Bench]:
+    """The benchmarks asked for."""
+    return [b for b in BENCHES if not options.only or b.name in options.only]
+
+
+def start_of(options: argparse.Namespace) -> Results:
+    """The page before anything is measured."""
     notes = ["**Shortened by `--quick`: these figures show that it works, no more.**"]
-    about = {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit(), "machine": machine(),
-        "versions": versions(), "notes": notes if options.quick else [],
-    }  # fmt: skip
-    parts: list[Part] = []
-    figures: list[Figure] = []
+    return Results(
+        date=f"{datetime.now(UTC):%Y-%m-%d}",
+        commit=commit(),
+        machine=machine(),
+        versions=versions(),
+        parts=(),
+        figures=(),
+        notes=notes if options.quick else (),
+    )
+
+
+def run_until_interrupted(
+    bench: Bench, options: argparse.Namespace, figures: Path, log: Path
+) -> tuple[Part, bool]:
+    """How it went, and whether Ctrl-C ended it."""
+    start = time.monotonic()
+    try:
+        asked = bench.chosen(quick=options.quick, full=options.full)
+        return run(bench, asked, figures, log), False
+    except KeyboardInterrupt:
+        return Part(bench.name, time.monotonic() - start, "interrupted"), True
+
+
+def tell(console: Console, part: Part, found: Sequence[Figure], log: Path) -> None:
+    """What one benchmark found, and the end of what it said where it broke."""
+    console.print(table(f for f in found if f.met is not None), highlight=False, markup=False)
+    console.print(f"{part.name}: {part.trouble or 'complete'}, {part.seconds:.0f} s\n")
+    if part.trouble:
+        said = log.read_text(encoding="utf-8", errors="replace")
+        console.print(said[-3_000:], markup=False)
+
+
+def measure(options: argparse.Namespace, console: Console) -> Results:
+    """Run what is asked for; the page is written after each part."""
+    results = start_of(options)
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
     )  # fmt: skip
@@ -199,32 +232,22 @@ def measure(options: argparse.Namespace, console: Console) -> tuple[list[Figure]
         tempfile.TemporaryDirectory(prefix="chunkprep-bench-") as scratch,
         Progress(*columns, console=console) as progress,
     ):
-        task = progress.add_task("benchmarks", total=len(chosen))
-        for bench in chosen:
-            name = bench.script.removesuffix(".py")
-            progress.update(task, description=name)
-            file, log = Path(scratch) / f"{name}.json", Path(scratch) / f"{name}.log"
-            start, interrupted = time.monotonic(), False
-            asked = bench.chosen(quick=options.quick, full=options.full)
-            try:
-                parts.append(run(bench, asked, file, log))
-            except KeyboardInterrupt:
-                interrupted = True
-                parts.append(Part(name, time.monotonic() - start, "interrupted"))
+        benches = chosen(options)
+        task = progress.add_task("benchmarks", total=len(benches))
+        for bench in benches:
+            progress.update(task, description=bench.name)
+            file, log = (Path(scratch) / f"{bench.name}.{kind}" for kind in ("json", "log"))
+            part, interrupted = run_until_interrupted(bench, options, file, log)
             found = load(file)
-            figures += found
-            save(Results(parts=parts, figures=figures, **about), options.out)
-            console.print(table(f for f in found if f.met is not None), highlight=False)
-            part = parts[-1]
-            console.print(f"{name}: {part.trouble or 'complete'}, {part.seconds:.0f} s\n")
-            if part.trouble:
-                console.print(
-                    log.read_text(encoding="utf-8", errors="replace")[-3_000:], markup=False
-                )
+            results = replace(
+                results, parts=(*results.parts, part), figures=(*results.figures, *found)
+            )
+            save(results, options.out)
+            tell(console, part, found, log)
             if interrupted:
                 break
             progress.advance(task)
-    return figures, not any(part.trouble for part in parts)
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -236,8 +259,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=HERE, help="the folder of RESULTS.md")
     options = parser.parse_args(arguments)
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 140)
-    figures, ended = measure(options, console)
-    missed = [figure for figure in figures if figure.met is False]
+    if unknown := set(options.only or ()) - {bench.name for bench in BENCHES}:
+        parser.error(f"--only: there is no {', '.join(sorted(unknown))}")
+    results = measure(options, console)
+    missed = [figure for figure in results.figures if figure.met is False]
+    ended = not any(part.trouble for part in results.parts)
     console.print(f"{len(missed)} bars missed; all figures are in {options.out / 'RESULTS.md'}")
     return 0 if ended and not missed else 1
 

@@ -109,7 +109,7 @@ def shown(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return str(value)
