@@ -7,7 +7,8 @@ import stat
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from typing import NamedTuple
+from urllib.parse import quote_from_bytes, unquote, urlsplit
 
 from chunkprep_ingest.errors import ChunkprepError, ReadError
 from chunkprep_ingest.folder_walk import walk
@@ -63,6 +64,15 @@ def path_of(uri: str) -> Path:
     return Path(unquote(urlsplit(uri).path))
 
 
+class _Place(NamedTuple):
+    """A folder without symbolic links in its path, and its URI, both up to a file's name: looked
+    up once, not for each of its files.
+    """
+
+    path: str
+    uri: str
+
+
 class _Found:
     """One listing in the making."""
 
@@ -75,7 +85,7 @@ class _Found:
         self.keys: dict[str, str] = {}  # key -> real path
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
-        self.real_folders: dict[Path, Path] = {}
+        self.places: dict[Path, _Place] = {}
 
     def add(self, source: str) -> None:
         if is_remote(source):
@@ -148,8 +158,8 @@ class _Found:
             if named:
                 self._fail(path, root, "not a regular file")
             return
-        place = self._real_folder(path.parent) / path.name
-        real = os.path.realpath(place) if linked else os.fspath(place)
+        place = self._place(path.parent)
+        real = os.path.realpath(path) if linked else place.path + path.name
         if real in self.files:
             return
         key = key_of(path, root, path.name or os.fspath(path))
@@ -164,19 +174,19 @@ class _Found:
             key, uri, path, root, status.st_size, status.st_mtime_ns, named
         )
 
-    def _real_folder(self, folder: Path) -> Path:
-        """The folder without symbolic links in its path, looked up once."""
-        found = self.real_folders.get(folder)
+    def _place(self, folder: Path) -> _Place:
+        found = self.places.get(folder)
         if found is None:
-            found = self.real_folders[folder] = folder.resolve()
+            real = folder.resolve()
+            uri = real.as_uri().removesuffix("/")
+            found = self.places[folder] = _Place(os.path.join(real, ""), f"{uri}/")  # noqa: PTH118
         return found
 
-    def _uri(self, path: Path, root: Path, place: Path) -> str:
-        """`place` is the file's real folder and its own name."""
+    def _uri(self, path: Path, root: Path, place: _Place) -> str:
         found = self.remote.get(root)
         if found is not None:
             return found.uri(path.relative_to(root).as_posix())
-        return place.as_uri()
+        return place.uri + quote_from_bytes(os.fsencode(path.name))
 
     def _fail_below(self, root: Path, path: Path, reason: str) -> None:
         self._fail(path, root, reason)
