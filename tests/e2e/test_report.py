@@ -86,6 +86,9 @@ def test_the_report_adds_up(ingested: Cli) -> None:
     assert found["signatures"][0]["figures"]
     assert [f["document"] for f in found["stale"]] == ["policies/booking-changes.md"]
     assert [f["document"] for f in found["failures"]] == ["broken.docx"]
+    last = found["runs"][0]
+    assert (last["kind"], last["summary"]["failed"], last["flow_run_id"]) == ("ingest", 1, None)
+    assert last["started_at"] < last["finished_at"]
     assert ingested.json("report", "--since", "2999-01-01")["packs"]["packs"] == 0
 
 
@@ -95,7 +98,7 @@ def test_terminal_and_page_show_the_same(ingested: Cli) -> None:
     page = " ".join(read_page(ingested).texts)
     for section in (
         "Sizes against the cap", "Fill", "Skips by reason", "Truncations", "Fate of rank 1",
-        "Failure signatures", "Stale documents", "Failures", "no_room", "rank1_too_long",
+        "Failure signatures", "Stale documents", "Failures", "Runs", "no_room", "rank1_too_long",
     ):  # fmt: skip
         assert section in shown
         assert section in page
