@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench-full fuzz fuzz-serve samples clean
+.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench bench-full compare fuzz bench-serve fuzz-serve samples reference clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -46,17 +46,30 @@ bench-pack: $(READY) ## time packing beside the bare driver's lookup, on both da
 bench-ingest: $(READY) ## time whole ingests beside the reader and a bare pass
 	$(BIN)/python benchmarks/bench_ingest.py
 
-bench-full: $(READY) ## the same with 1,000,000 rows; takes a while
-	$(BIN)/python benchmarks/bench_pack.py --rows 10000 200000 1000000
+bench: $(PEERS) ## run every benchmark and write benchmarks/RESULTS.md; under 20 minutes on two cores
+	$(BIN)/python -m benchmarks.run_all
+
+bench-full: $(PEERS) ## the same with 1,000,000 rows; takes a while
+	$(BIN)/python -m benchmarks.run_all --full
+
+compare: $(PEERS) ## run what docs/why.md says of us and of the public splitters and frameworks
+	$(BIN)/python -m benchmarks.compare_peers
 
 fuzz: $(READY) ## split 2,000 nasty documents at four caps in two encodings; prints what broke
 	$(BIN)/python benchmarks/fuzz_split.py
+
+bench-serve: $(READY) ## load the HTTP service beside a constant answer and beside ingestion; needs wrk
+	@command -v wrk >/dev/null || { echo "make: wrk, the load generator, is missing; apt-get install wrk" >&2; exit 2; }
+	$(BIN)/python benchmarks/bench_serve.py
 
 fuzz-serve: $(READY) ## attack the HTTP service from its own OpenAPI document
 	$(BIN)/python benchmarks/fuzz_serve.py
 
 samples: $(READY) ## make the binary sample documents again
 	$(BIN)/python benchmarks/make_samples.py samples
+
+reference: $(READY) ## make docs/reference/ again from the code
+	$(BIN)/python -m docs.generate
 
 clean: ## remove .venv, caches and the demo's folder
 	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

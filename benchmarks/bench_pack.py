@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import platform
 import random
 import sqlite3
 import statistics
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from figures import Direction, Figure, exit_code, table, write
 from pack_store import databases, fill_store, make_texts
 
 from chunkprep_ingest.model import ChunkRow
@@ -41,8 +41,25 @@ WARM_UP = 5
 COLUMNS = ", ".join(f"c.{name}" for name in ChunkRow._fields)
 TABLED = ("bare", "core", "result", "logged", "counting")
 
+GROUP = "Packing"
+RUNS = 5
+"""Runs of rounds whose ratios are the spread."""
+RATIOS = {
+    "core / bare": ("core", "bare"),
+    "result / bare": ("result", "bare"),
+    "logged / bare": ("logged", "bare"),
+    "counting / result": ("counting", "result"),
+}
+BARS: dict[str, tuple[float, Direction]] = {
+    "core / bare": (2, "at_most"),
+    "result / bare": (3, "at_most"),
+    "counting / result": (4, "at_least"),
+}
+NO_BAR = (None, None)
+
 Fetch = Callable[[list[str]], list[Any]]
 Step = Callable[[], object]
+Opened = tuple[Fetch, tuple[Packer, Packer]]
 
 
 @contextlib.contextmanager
@@ -100,73 +117,106 @@ def measure(
             if turn >= WARM_UP:
                 times.setdefault(name, []).append((time.perf_counter() - start) * 1_000)
     packers[1].flush()
-    middle = {name: statistics.median(values) for name, values in times.items()}
+    middles = {name: statistics.median(values) for name, values in times.items()}
     high = {name: sorted(values)[int(len(values) * 0.99)] for name, values in times.items()}
     return {
         "candidates": number,
         "rounds": rounds,
-        "p50_ms": {name: round(value, 3) for name, value in middle.items()},
+        "p50_ms": {name: round(value, 3) for name, value in middles.items()},
         "p99_ms": {name: round(value, 3) for name, value in high.items()},
-        "core_to_bare": round(middle["core"] / middle["bare"], 2),
-        "result_to_bare": round(middle["result"] / middle["bare"], 2),
-        "logged_to_bare": round(middle["logged"] / middle["bare"], 2),
-        "counting_to_result": round(middle["counting"] / middle["result"], 2),
+        **{name: ratio(times, *of) for name, of in RATIOS.items()},
     }
 
 
-def run(name: str, url: str, rows: int, rounds: int, texts: Sequence[Any]) -> dict[str, Any]:
-    """All figures for one store."""
-    with Store.open(url, create=True) as store:
-        ids = fill_store(store, rows, texts)
+def ratio(times: dict[str, list[float]], upper: str, lower: str) -> tuple[float, float, float]:
+    """The ratio of medians over all rounds, and its least and greatest over runs of rounds."""
+    over, under = times[upper], times[lower]
+    run = -(-len(over) // RUNS)
+    runs = [
+        statistics.median(over[at : at + run]) / statistics.median(under[at : at + run])
+        for at in range(0, len(over), run)
+    ]
+    return statistics.median(over) / statistics.median(under), min(runs), max(runs)
+
+
+@contextlib.contextmanager
+def opened(url: str) -> Iterator[Opened]:
+    """The bare driver and the two packers on one store."""
     quiet, logging = Packer.open(url, log="off"), Packer.open(url)
     with quiet, logging, bare_driver(url) as fetch:
+        yield fetch, (quiet, logging)
+
+
+def run(name: str, url: str, rows: int, ids: list[str], rounds: int) -> dict[str, Any]:
+    """All figures for one store."""
+    with opened(url) as (fetch, packers):
         figures = [
-            measure(number, ids, max(20, rounds * 40 // max(number, 40)), fetch, (quiet, logging))
+            measure(number, ids, max(20, rounds * 40 // max(number, 40)), fetch, packers)
             for number in COUNTS
         ]
     return {"database": name, "rows": rows, "figures": figures}
 
 
+def growth(
+    name: str, stores: Sequence[tuple[str, int, list[str]]], rounds: int
+) -> Iterator[Figure]:
+    """The packer's core on the greatest store against the least, round by round in turn."""
+    (small, few, small_ids), *_, (large, many, large_ids) = sorted(stores, key=lambda s: s[1])
+    times: dict[str, list[float]] = {"small": [], "large": []}
+    dice = random.Random(40)
+    with opened(small) as (small_fetch, (small_packer, _)), opened(large) as (fetch, (packer, _)):
+        for turn in range(rounds + WARM_UP):
+            for side, read, reader, ids in (
+                ("small", small_fetch, small_packer, small_ids),
+                ("large", fetch, packer, large_ids),
+            ):
+                core = steps_of(dice.sample(ids, 40), read, reader, reader, dice)["core"]
+                start = time.perf_counter()
+                core()
+                if turn >= WARM_UP:
+                    times[side].append(time.perf_counter() - start)
+    value, low, high = ratio(times, "large", "small")
+    yield Figure(
+        group=f"{GROUP}, {name}", name=f"core of 40 at {many:,} rows / at {few:,}", value=value,
+        unit="x", bar=1.3, direction="at_most", low=low, high=high,
+    )  # fmt: skip
+
+
 def show(found: dict[str, Any]) -> None:
     """One run as a table for people."""
     print(f"\n{found['database']}, {found['rows']:,} rows, budget {BUDGET:,} (p50/p99 in ms)")
-    heads = [*TABLED, "decide", "fill", "core/bare", "result/bare", "logged/bare", "count/result"]
-    print(f"{'n':>5}" + "".join(f"{head:>17}" for head in heads))
+    heads = [*TABLED, "decide", "fill", *RATIOS]
+    print(f"{'n':>5}" + "".join(f"{head:>18}" for head in heads))
     for f in found["figures"]:
         cells = [f"{f['p50_ms'][k]:.3f}/{f['p99_ms'][k]:.3f}" for k in TABLED]
         cells += [f"{f['p50_ms'][k]:.3f}" for k in ("decide", "fill")]
-        keys = ("core_to_bare", "result_to_bare", "logged_to_bare", "counting_to_result")
-        cells += [str(f[key]) for key in keys]
-        print(f"{f['candidates']:>5}" + "".join(f"{cell:>17}" for cell in cells), flush=True)
+        cells += [f"{f[key][0]:.2f}" for key in RATIOS]
+        print(f"{f['candidates']:>5}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 
 
-def bars(runs: Sequence[dict[str, Any]]) -> list[tuple[str, bool]]:
-    """The bars of DESIGN.md section 8 and issue 4, with their figures."""
-    found = []
-    for one in runs:
-        where, f = f"{one['database']}, {one['rows']:,} rows", _at(one, 40)
-        fill_ms = _at(one, 1_000)["p50_ms"]["fill"]
-        found += [
-            (f"{where}: core/bare {f['core_to_bare']} at most 2", f["core_to_bare"] <= 2),
-            (f"{where}: result/bare {f['result_to_bare']} at most 3", f["result_to_bare"] <= 3),
-            (
-                f"{where}: counting/result {f['counting_to_result']} at least 4",
-                f["counting_to_result"] >= 4,
-            ),
-            (f"{where}: fill of 1,000 {fill_ms} ms under 1", fill_ms < 1),
-        ]
-    for database in dict.fromkeys(one["database"] for one in runs):
-        mine = sorted((r for r in runs if r["database"] == database), key=lambda r: int(r["rows"]))
-        if len(mine) > 1:
-            small, large = (_at(one, 40)["p50_ms"]["core"] for one in (mine[0], mine[-1]))
-            ratio = round(large / small, 2)
-            sizes = f"{mine[-1]['rows']:,} rows against {mine[0]['rows']:,}"
-            found.append((f"{database}: core at {sizes} {ratio} at most 1.3", ratio <= 1.3))
-    return found
-
-
-def _at(one: dict[str, Any], number: int) -> dict[str, Any]:
-    return next(f for f in one["figures"] if f["candidates"] == number)
+def figures_of(one: dict[str, Any]) -> Iterator[Figure]:
+    """The bars of DESIGN.md section 8 and issue 4 for one store, and the times behind them."""
+    group, rows = f"{GROUP}, {one['database']}", f"{one['rows']:,} rows"
+    for found in one["figures"]:
+        where = f"{rows}, {found['candidates']:,} candidates"
+        for key in RATIOS:
+            value, low, high = found[key]
+            bar, direction = BARS.get(key, (None, None)) if found["candidates"] == 40 else NO_BAR
+            yield Figure(
+                group=group, name=f"{where}: {key}", value=value, unit="x", bar=bar,
+                direction=direction, low=low, high=high,
+            )  # fmt: skip
+        for step in ("bare", "core", "result"):
+            yield Figure(
+                group=group, name=f"{where}: {step}, median", value=found["p50_ms"][step], unit="ms"
+            )
+            yield Figure(
+                group=group, name=f"{where}: {step}, p99", value=found["p99_ms"][step], unit="ms"
+            )
+    yield Figure(
+        group=group, name=f"{rows}: fill of 1,000 alone",
+        value=one["figures"][-1]["p50_ms"]["fill"], unit="ms", bar=1, direction="at_most",
+    )  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -178,21 +228,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     texts = make_texts(500, random.Random(7))
-    runs = []
+    found: list[Figure] = []
     with databases() as fresh:
         for name in options.databases:
+            stores = []
             for rows in options.rows:
-                runs.append(run(name, fresh(name, rows), rows, options.rounds, texts))
-                show(runs[-1])
-    met = bars(runs)
-    print()
-    for text, is_met in met:
-        print(f"{'met   ' if is_met else 'missed'} {text}")
-    if options.json:
-        machine = {"machine": platform.platform(), "python": platform.python_version()}
-        report = {**machine, "runs": runs, "bars": [{"bar": t, "met": m} for t, m in met]}
-        options.json.write_text(json.dumps(report, indent=1))
-    return 0 if all(is_met for _, is_met in met) else 1
+                url = fresh(name, rows)
+                with Store.open(url, create=True) as store:
+                    stores.append((url, rows, fill_store(store, rows, texts)))
+                one = run(name, *stores[-1], options.rounds)
+                show(one)
+                found += figures_of(one)
+                write(found, options.json, complete=False)
+            if len(stores) > 1:
+                found += growth(name, stores, options.rounds)
+            write(found, options.json, complete=False)
+    write(found, options.json)
+    print("\n" + table(figure for figure in found if figure.met is not None))
+    return exit_code(found)
 
 
 if __name__ == "__main__":

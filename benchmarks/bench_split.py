@@ -11,7 +11,8 @@ import argparse
 import gc
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.model import Chunk, ParsedDocument
@@ -23,6 +24,7 @@ from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
 
 import corpus  # isort: skip
+from figures import Figure, middle, table, write  # isort: skip
 from peers import peers  # isort: skip
 
 ENCODING = "o200k_base"
@@ -31,6 +33,9 @@ BAR_OF_BARE = 1.5
 BAR_OF_PEER = 1.5
 BAR_OF_BYTES = 1.1
 BAR_OF_TEN = 11.0
+SPEED = "Splitting and pricing"
+PEERS = "Splitters on the same text"
+GROWTH = "Splitting 10 times the text"
 
 
 class RecordingCounter:
@@ -69,14 +74,14 @@ def seconds(work: Callable[[], object]) -> float:
 
 def against_bare(
     documents: list[ParsedDocument], profile: Profile, counter: RunningCounter, rounds: int
-) -> tuple[float, float]:
-    """Seconds of one bare pass, and our ratio to it: medians of interleaved rounds."""
+) -> tuple[float, list[float]]:
+    """Median seconds of one bare pass, and our ratio to it in each of interleaved rounds."""
     texts = [document.text for document in documents]
     bare, ratios = [], []
     for _ in range(rounds):
         bare.append(seconds(lambda: counter.counts(texts)))
         ratios.append(seconds(lambda: all_chunks(documents, profile, counter)) / bare[-1])
-    return statistics.median(bare), statistics.median(ratios)
+    return statistics.median(bare), ratios
 
 
 def all_chunks(
@@ -95,35 +100,56 @@ def corpora() -> dict[str, list[ParsedDocument]]:
     return kinds | {"all": [document for some in kinds.values() for document in some]}
 
 
-def print_speed(profile: Profile, counter: RunningCounter, rounds: int) -> None:
-    print(
-        f"{'text':<10}{'MB':>6}{'bare MB/s':>11}{'ratio':>8}{'bytes':>8}{'chunks':>8}"
-        f"{'boundaries':>12}   bar: ratio {BAR_OF_BARE}, bytes {BAR_OF_BYTES}"
-    )
+def speed(profile: Profile, counter: RunningCounter, rounds: int) -> Iterator[Figure]:
+    """Split and price beside one bare pass: time as a ratio, and bytes counted."""
     for name, documents in corpora().items():
         size = sum(len(document.text.encode()) for document in documents)
-        bare, ratio = against_bare(documents, profile, counter, rounds)
+        bare, ratios = against_bare(documents, profile, counter, rounds)
         recording = RecordingCounter(counter)
         chunks = [c for some in all_chunks(documents, profile, recording) for c in some]
         boundaries = sum(len(chunk.boundaries) for chunk in chunks)
-        print(
-            f"{name:<10}{size / 1e6:>6.2f}{size / bare / 1e6:>11.1f}{ratio:>8.2f}"
-            f"{recording.bytes / size:>8.3f}{len(chunks):>8}{boundaries:>12}"
-        )
+        yield middle(
+            SPEED, f"{name}: split + price / bare pass", ratios, "x",
+            bar=BAR_OF_BARE, direction="at_most",
+        )  # fmt: skip
+        yield Figure(
+            group=SPEED, name=f"{name}: bytes counted / bytes of text",
+            value=recording.bytes / size, unit="x", bar=BAR_OF_BYTES, direction="at_most",
+        )  # fmt: skip
+        yield Figure(group=SPEED, name=f"{name}: bare pass", value=size / bare / 1e6, unit="MB/s")
+        yield Figure(group=SPEED, name=f"{name}: text", value=size / 1e6, unit="MB")
+        yield Figure(group=SPEED, name=f"{name}: chunks", value=len(chunks))
+        yield Figure(group=SPEED, name=f"{name}: boundaries", value=boundaries)
 
 
-def print_peers(profile: Profile, counter: RunningCounter, rounds: int) -> None:
+def beside_peers(profile: Profile, counter: RunningCounter, rounds: int) -> Iterator[Figure]:
+    """Everybody on the same text, round by round; a peer that breaks is named and left out."""
     documents = corpora()["all"]
     texts = [document.text for document in documents]
-    size = sum(len(text.encode()) for text in texts)
-    ours = statistics.median(
-        seconds(lambda: all_chunks(documents, profile, counter)) for _ in range(rounds)
-    )
-    print(f"\n{'splitter':<26}{'MB/s':>8}{'we are':>9}   bar: {BAR_OF_PEER} x the fastest peer")
-    print(f"{'chunkprep':<26}{size / ours / 1e6:>8.1f}")
-    for name, splitter in peers(ENCODING, CAP, counter.count).items():
-        theirs = seconds(lambda splitter=splitter: [splitter(text) for text in texts])
-        print(f"{name:<26}{size / theirs / 1e6:>8.1f}{theirs / ours:>8.1f} x")
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    ours: list[float] = []
+    theirs: dict[str, list[float]] = {}
+    splitters = peers(ENCODING, CAP, counter.count)
+    for _ in range(rounds):
+        ours.append(seconds(lambda: all_chunks(documents, profile, counter)))
+        for name, splitter in list(splitters.items()):
+            try:
+                took = seconds(lambda cut=splitter: [cut(text) for text in texts])
+                theirs.setdefault(name, []).append(took)
+            except Exception as error:
+                print(f"({name} broke and is left out: {type(error).__name__}: {error})")
+                splitters.pop(name)
+                theirs.pop(name, None)
+    yield middle(PEERS, "chunkprep", [size / took for took in ours], "MB/s")
+    for name, times in theirs.items():
+        yield middle(PEERS, name, [size / took for took in times], "MB/s")
+    if theirs:
+        fastest = min(theirs, key=lambda name: statistics.median(theirs[name]))
+        yield middle(
+            PEERS, f"chunkprep / the fastest peer, {fastest}",
+            [them / us for them, us in zip(theirs[fastest], ours, strict=True)], "x",
+            bar=BAR_OF_PEER, direction="at_least",
+        )  # fmt: skip
 
 
 def growing() -> dict[str, Callable[[int], bytes]]:
@@ -139,8 +165,8 @@ def growing() -> dict[str, Callable[[int], bytes]]:
     }
 
 
-def print_growth(profile: Profile, counter: RunningCounter) -> None:
-    print(f"\n{'10 times the text':<26}{'time':>8}   bar: {BAR_OF_TEN} x")
+def growth(profile: Profile, counter: RunningCounter) -> Iterator[Figure]:
+    """Ten times the text takes about ten times as long."""
     for name, text in growing().items():
         suffix = "md" if name.startswith("table") else "txt"
         small, large = (read(text(n), f"growing.{suffix}", ReadOptions()) for n in (1, 10))
@@ -148,19 +174,27 @@ def print_growth(profile: Profile, counter: RunningCounter) -> None:
             min(seconds(lambda d=d: all_chunks([d], profile, counter)) for _ in range(3))
             for d in (small, large)
         ]
-        print(f"{name:<26}{times[1] / times[0]:>7.1f} x")
+        yield Figure(
+            group=GROWTH, name=name, value=times[1] / times[0], unit="x",
+            bar=BAR_OF_TEN, direction="at_most",
+        )  # fmt: skip
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
     counter = tiktoken_counter(ENCODING)
     profile = make_profile(counter, TEMPLATES["markdown"])
-    print_speed(profile, counter, rounds)
-    print_peers(profile, counter, rounds)
-    print_growth(profile, counter)
+    found = [
+        *speed(profile, counter, options.rounds),
+        *beside_peers(profile, counter, options.rounds),
+        *growth(profile, counter),
+    ]
+    print(table(found))
+    write(found, options.json)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ compared at the mean chunk size of chonkie's recursive splitter.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
 from chunkprep_ingest.counting import Counter
@@ -23,11 +25,21 @@ from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
 
 from corpus import EVAL  # isort: skip
+from figures import Direction, Figure, write  # isort: skip
 from peers import peers  # isort: skip
 
 ENCODING = "cl100k_base"
 CAPS = (200, 400)
+BARS: dict[str, tuple[float, Direction]] = {
+    "chunks over the cap": (0, "at_most"),
+    "references cut": (2.2, "at_most"),
+    "fill": (0.85, "at_least"),
+}
+"""Of our own splitter at the first cap."""
 TITLE = "x"
+SAME_MEAN_AS = "chonkie recursive"
+OURS_AT_MEAN = f"chunkprep at {SAME_MEAN_AS}'s mean"
+GROUP = "Answers kept whole, cap {}"
 
 Extent = tuple[int, int]
 
@@ -42,7 +54,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Figures:
+class Score:
     """One splitter on all corpora."""
 
     over: int
@@ -53,9 +65,26 @@ class Figures:
 
     def row(self, name: str, cap: int) -> str:
         return (
-            f"{name:<26}{cap:>5}{self.over:>7}{self.cut:>10.1%}{self.fill:>8.2f}"
+            f"{name:<38}{cap:>5}{self.over:>7}{self.cut:>10.1%}{self.fill:>8.2f}"
             f"{self.mean:>9.1f}{self.omega:>9.2%}"
         )
+
+    def figures(self, name: str, cap: int) -> Iterator[Figure]:
+        """For the page of all benchmarks."""
+        values = {
+            "chunks over the cap": (self.over, ""),
+            "references cut": (100 * self.cut, "%"),
+            "fill": (self.fill, ""),
+            "mean chunk": (self.mean, "tokens"),
+            "precision-omega": (100 * self.omega, "%"),
+        }
+        for what, (value, unit) in values.items():
+            of_ours = name == "chunkprep" and cap == CAPS[0]
+            bar, direction = BARS.get(what, (None, None)) if of_ours else (None, None)
+            yield Figure(
+                group=GROUP.format(cap), name=f"{name}: {what}", value=value,
+                unit=unit, bar=bar, direction=direction,
+            )  # fmt: skip
 
 
 def corpora() -> list[Corpus]:
@@ -91,8 +120,8 @@ def located(text: str, chunks: list[str]) -> Iterator[Extent]:
             yield start, at
 
 
-def figures(made: dict[str, list[Extent]], cap: int, counter: Counter) -> Figures:
-    """The figures of one splitter's chunks on every corpus."""
+def score(made: dict[str, list[Extent]], cap: int, counter: Counter) -> Score:
+    """How one splitter's chunks do on every corpus."""
     sizes: list[int] = []
     omegas: list[float] = []
     cut = spans = 0
@@ -111,36 +140,63 @@ def figures(made: dict[str, list[Extent]], cap: int, counter: Counter) -> Figure
             wanted = sum(counter.count(corpus.text[s:e]) for s, e in question)
             omegas.append(wanted / touched if touched else 0.0)
     over = sum(size > cap for size in sizes)
-    return Figures(over, cut / spans, fmean(sizes) / cap, fmean(sizes), fmean(omegas))
+    return Score(over, cut / spans, fmean(sizes) / cap, fmean(sizes), fmean(omegas))
 
 
-def at_mean(mean: float, profile: Profile, counter: Counter) -> tuple[int, Figures]:
+def at_mean(mean: float, profile: Profile, counter: Counter) -> tuple[int, Score]:
     """Our figures at the cap whose mean chunk comes nearest to `mean` tokens."""
     tried = []
     for cap in range(max(16, int(mean * 0.9)), int(mean * 1.5)):
         made = {c.name: ours(c, cap, profile, counter) for c in corpora()}
-        tried.append((cap, figures(made, cap, counter)))
+        tried.append((cap, score(made, cap, counter)))
     return min(tried, key=lambda found: abs(found[1].mean - mean))
+
+
+def rivals(cap: int, profile: Profile, counter: Counter) -> Iterator[tuple[str, int, Score]]:
+    """Name, cap and score: ours, then each peer, then ours at the mean chunk of a peer."""
+    made = {c.name: ours(c, cap, profile, counter) for c in corpora()}
+    yield "chunkprep", cap, score(made, cap, counter)
+    for name, splitter in peers(ENCODING, cap, counter.count).items():
+        try:
+            made = {c.name: list(located(c.text, splitter(c.text))) for c in corpora()}
+        except Exception as error:
+            print(f"({name} broke and is left out: {type(error).__name__}: {error})")
+            continue
+        theirs = score(made, cap, counter)
+        yield name, cap, theirs
+        if name == SAME_MEAN_AS:
+            same, found = at_mean(theirs.mean, profile, counter)
+            yield OURS_AT_MEAN, same, found
+
+
+def at_equal_mean(cap: int, ours: Score, theirs: Score) -> Figure:
+    """Precision-omega falls as chunks grow, so that it is compared at one mean chunk."""
+    return Figure(
+        group=GROUP.format(cap), name=f"precision-omega at equal mean, less {SAME_MEAN_AS}'s",
+        value=100 * (ours.omega - theirs.omega), unit="points", bar=0, direction="at_least",
+    )  # fmt: skip
 
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
     counter = tiktoken_counter(ENCODING)
     profile = make_profile(counter, TEMPLATES["plain"])
     print(
-        f"{'splitter':<26}{'cap':>5}{'over':>7}{'refs cut':>10}{'fill':>8}{'mean':>9}{'omega':>9}"
+        f"{'splitter':<38}{'cap':>5}{'over':>7}{'refs cut':>10}{'fill':>8}{'mean':>9}{'omega':>9}"
     )
+    found: list[Figure] = []
     for cap in CAPS:
-        made = {c.name: ours(c, cap, profile, counter) for c in corpora()}
-        print(figures(made, cap, counter).row("chunkprep", cap))
-        rows = {}
-        for name, splitter in peers(ENCODING, cap, counter.count).items():
-            made = {c.name: list(located(c.text, splitter(c.text))) for c in corpora()}
-            rows[name] = figures(made, cap, counter)
-            print(rows[name].row(name, cap))
-        if peer := rows.get("chonkie recursive"):
-            same, found = at_mean(peer.mean, profile, counter)
-            print(found.row("chunkprep, same mean", same))
+        scores = {}
+        for name, own_cap, reached in rivals(cap, profile, counter):
+            print(reached.row(name, own_cap))
+            found += reached.figures(name, cap)
+            scores[name] = reached
+        if SAME_MEAN_AS in scores:
+            found.append(at_equal_mean(cap, scores[OURS_AT_MEAN], scores[SAME_MEAN_AS]))
+    write(found, options.json)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ broken ones, and chains of them. No answer may be a 5xx, and none may be undocum
 from __future__ import annotations
 
 import argparse
+import json
 import socket
 import subprocess
 import sys
@@ -18,6 +19,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from figures import Direction, Figure, write  # isort: skip
+
+GROUP = "Attacks on the service"
 SAMPLES = Path(__file__).parents[1] / "samples"
 CHUNKPREP = (sys.executable, "-m", "chunkprep_flows.cli")
 CHECKS = (
@@ -58,17 +62,38 @@ def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     raise SystemExit("the service did not start")
 
 
+def figures(report: Path) -> Iterator[Figure]:
+    """The sums of schemathesis's own report; none where it did not get that far."""
+    if not report.exists():
+        return
+    sums = json.loads(report.read_text(encoding="utf-8"))
+    cases, operations = sums["test_cases"], sums["operations"]
+    for name, value, bar in (
+        ("operations attacked", operations["tested"], None),
+        ("operations left out", operations["total"] - operations["tested"], 0),
+        ("requests", cases["generated"], None),
+        ("requests answered wrongly", cases["with_failures"] + cases["errored"], 0),
+    ):
+        direction: Direction | None = None if bar is None else "at_most"
+        yield Figure(group=GROUP, name=name, value=value, bar=bar, direction=direction)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the attack; 0 where nothing was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=200, help="requests per operation")
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="chunkprep-fuzz-") as name, service(Path(name)) as url:
         attack = [
             *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{url}/openapi.json"),
             *("--checks", ",".join(CHECKS), "--max-examples", str(options.examples)),
         ]
-        return subprocess.run(attack, cwd=name, check=False).returncode
+        report = Path(name) / "report.json"
+        attack += ["--report", "json", "--report-json-path", str(report)]
+        code = subprocess.run(attack, cwd=name, check=False).returncode
+        write(figures(report), options.json)
+        return code
 
 
 if __name__ == "__main__":

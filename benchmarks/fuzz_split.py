@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter as Tally
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.progress import track
@@ -21,18 +22,34 @@ from chunkprep_ingest.split import split
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import OFFLINE_ENCODINGS, tiktoken_counter
 
+from figures import Figure, table, write  # isort: skip
+
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.support.laws import broken_laws
 from tests.support.nasty import nasty_document
 
 CAPS = (16, 32, 128, 512)
+GROUP = "Splitting nasty documents"
+
+
+FAULTS = ("over the cap", "texts changed", "graphemes cut", "prices off", "faults in all")
+
+
+def figures(tally: Tally[str]) -> Iterator[Figure]:
+    """The tally; no fault is allowed."""
+    for name in ("chunks", "boundaries", "refused"):
+        yield Figure(group=GROUP, name=name, value=tally[name])
+    for name in FAULTS:
+        yield Figure(group=GROUP, name=name, value=tally[name], bar=0, direction="at_most")
 
 
 def main() -> int:
     """Print the tally; 1 where any law broke."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=2000)
-    documents = parser.parse_args().documents
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    documents = options.documents
     counters = [tiktoken_counter(name) for name in OFFLINE_ENCODINGS]
     templates = list(TEMPLATES.values())
     profiles = {(c.encoding, t.name): make_profile(c, t) for c in counters for t in templates}
@@ -61,11 +78,9 @@ def main() -> int:
                 tally["prices off"] += sum("priced" in f or "price" in f for f in faults)
                 tally["faults in all"] += sum(bool(f) for f in faults)
     print(f"{documents} documents, caps {', '.join(map(str, CAPS))}, {len(counters)} encodings")
-    for name in (
-        "chunks", "boundaries", "refused", "over the cap", "texts changed", "graphemes cut",
-        "prices off", "faults in all",
-    ):  # fmt: skip
-        print(f"{tally[name]:>10,} {name}")
+    found = list(figures(tally))
+    print(table(found))
+    write(found, options.json)
     return 1 if tally["faults in all"] else 0
 
 

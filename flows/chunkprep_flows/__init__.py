@@ -1,1 +1,1 @@
-"""chunkprep flows."""
+"""Ingesting, auditing and keeping in order: the Prefect flows, and the command line."""

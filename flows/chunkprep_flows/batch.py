@@ -1,16 +1,20 @@
 """One batch of documents: read, split and price, write. What every runner calls.
 
-Each document is one transaction, and fails alone.
+Each document is written whole or not at all, and fails alone. Documents that are new are written
+several in one transaction; where that fails, one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from chunkprep_flows.attempts import attempt_key
 from chunkprep_flows.gathering import fingerprints_for
 from chunkprep_flows.ingest_report import DocumentOutcome, failed
+from chunkprep_flows.kept_stores import STORES
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Work
 from chunkprep_flows.reading import READERS, Reading
@@ -23,6 +27,12 @@ from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.prepare import prepare_version
 from chunkprep_ingest.regular_file import regular_bytes
 from chunkprep_store import Store, WriteOutcome
+
+TOGETHER = 32
+TOGETHER_CHARACTERS = 1_000_000
+TOGETHER_SECONDS = 2.0
+"""So many new documents are written in one transaction, so much text of them, or what is ready
+after so long, whichever comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +54,24 @@ def run_batch(
     stop_asked: Callable[[], bool],
     store: Store | None = None,
 ) -> list[DocumentOutcome]:
-    """Ingest the documents one by one; those not begun when a stop is asked for are left out.
+    """Ingest the documents; those not begun when a stop is asked for are left out.
 
-    Opens the store unless the caller's own is given.
+    Borrows the store unless the caller's own is given.
     """
     if store is None:
-        with Store.open(order.store, create=False) as opened:
-            return run_batch(order, batch, stop_asked, opened)
-    bench = Bench(order, store)
-    return [bench.ingest(work) for work in batch if not stop_asked()]
+        with STORES.borrow(order.store) as kept:
+            return run_batch(order, batch, stop_asked, kept)
+    return list(Bench(order, store).ingest(batch, stop_asked))
+
+
+class Ready(NamedTuple):
+    """A document that is read and prepared, and waits to be written; `since` is the monotonic
+    clock's seconds.
+    """
+
+    work: Work
+    prepared: PreparedVersion
+    since: float
 
 
 class Bench:
@@ -68,23 +87,38 @@ class Bench:
             order.recipe.policy.fingerprint, self.profile.fingerprint, order.reading.options
         )
 
-    def ingest(self, work: Work) -> DocumentOutcome:
-        """Read, prepare and write one document, or record why not."""
+    def ingest(
+        self, batch: Iterable[Work], stop_asked: Callable[[], bool]
+    ) -> Iterator[DocumentOutcome]:
+        """Read, prepare and write the documents, or record why not. What is begun is finished."""
+        ready: list[Ready] = []
+        for work in batch:
+            if stop_asked():
+                break
+            made = self.make(work)
+            if isinstance(made, DocumentOutcome):
+                yield made
+                continue
+            ready.append(made)
+            if is_enough(ready):
+                yield from self.write(ready)
+                ready = []
+        yield from self.write(ready)
+
+    def make(self, work: Work) -> Ready | DocumentOutcome:
+        """A document ready to be written; its outcome where it failed, or the run is a dry one."""
         data_hash = None
         try:
             data = regular_bytes(work.path)
             data_hash = bytes_hash(data)
             prepared = self.prepare(work, data, data_hash)
-            if self.order.dry_run:
-                return foreseen(prepared, self.store, self.order.collection)
-            return self.write(prepared)
         except ReadError as error:
             return self.fail(work, error, data_hash)
-        except RejectedError as error:
-            return self.fail(work, ReadError("rejected", f"{work.document}: {error}"), data_hash)
         except MemoryError:
-            told = ReadError("out_of_memory", f"{work.document}: reading took too much memory")
-            return self.fail(work, told, data_hash)
+            return self.fail(work, _no_memory(work), data_hash)
+        if self.order.dry_run:
+            return foreseen(prepared, self.store, self.order.collection)
+        return Ready(work, prepared, time.monotonic())
 
     def prepare(self, work: Work, data: bytes, data_hash: str) -> PreparedVersion:
         """Everything that the store writes. Raises ReadError."""
@@ -103,20 +137,38 @@ class Bench:
             counter=self.counter,
         )
 
-    def write(self, prepared: PreparedVersion) -> DocumentOutcome:
-        """Store the version; coverage below the threshold becomes a warning."""
+    def write(self, ready: Sequence[Ready]) -> Iterator[DocumentOutcome]:
+        """Store the versions: new documents in one transaction, the others in one each."""
         order = self.order
-        done = self.store.write_version(order.collection, prepared, now=now(), run_id=order.run_id)
-        return DocumentOutcome(
-            document=done.document,
-            version=done.version or None,
-            outcome=done.outcome,
-            chunks=len(prepared.chunks) if done.chunks == 0 else done.chunks,
-            coverage=prepared.parsed.coverage,
-            warnings=(*prepared.warnings, *kept_out(prepared, done)),
-            written=done.chunks,
-            tokens=done.tokens,
-        )
+        written: dict[str, WriteOutcome] = {}
+        if len(ready) > 1:
+            try:
+                prepared = [each.prepared for each in ready]
+                told = self.store.write_new(
+                    order.collection, prepared, now=now(), run_id=order.run_id
+                )
+                written = {done.document: done for done in told}
+            except (ReadError, RejectedError, MemoryError):
+                pass  # none is written; the one that cannot be fails alone below
+        for each in ready:
+            done = written.pop(each.work.document, None)
+            yield self.write_alone(each) if done is None else outcome_of(each.prepared, done)
+
+    def write_alone(self, ready: Ready) -> DocumentOutcome:
+        """Store one version in a transaction of its own, or record why not."""
+        order, work, prepared = self.order, ready.work, ready.prepared
+        try:
+            done = self.store.write_version(
+                order.collection, prepared, now=now(), run_id=order.run_id
+            )
+        except ReadError as error:
+            return self.fail(work, error, prepared.bytes_hash)
+        except RejectedError as error:
+            told = ReadError("rejected", f"{work.document}: {error}")
+            return self.fail(work, told, prepared.bytes_hash)
+        except MemoryError:
+            return self.fail(work, _no_memory(work), prepared.bytes_hash)
+        return outcome_of(prepared, done)
 
     def fail(self, work: Work, error: ReadError, data_hash: str | None) -> DocumentOutcome:
         """Record the failure; the last good version stays in force."""
@@ -140,16 +192,46 @@ class Bench:
         return attempt_key(data_hash, fingerprints, self.metadata.digest(work), self.order.reading)
 
 
+def is_enough(ready: Sequence[Ready]) -> bool:
+    """Whether these documents are to be written now: what is ready and not written is lost where
+    the process is killed, and held in memory.
+    """
+    return (
+        len(ready) >= TOGETHER
+        or sum(len(each.prepared.parsed.text) for each in ready) >= TOGETHER_CHARACTERS
+        or time.monotonic() - ready[0].since >= TOGETHER_SECONDS
+    )
+
+
+def outcome_of(prepared: PreparedVersion, done: WriteOutcome) -> DocumentOutcome:
+    """What became of a document; coverage below the threshold is among its warnings."""
+    return DocumentOutcome(
+        document=done.document,
+        version=done.version or None,
+        outcome=done.outcome,
+        chunks=len(prepared.chunks) if done.chunks == 0 else done.chunks,
+        coverage=prepared.parsed.coverage,
+        warnings=(*prepared.warnings, *kept_out(prepared, done)),
+        written=done.chunks,
+        tokens=done.tokens,
+    )
+
+
 def kept_out(prepared: PreparedVersion, done: WriteOutcome) -> tuple[str, ...]:
     """A note where a decision by hand keeps the document out of force, whatever its file says."""
-    asked = Metadata.model_validate_json(prepared.metadata_json).status
-    if done.outcome not in ("updated", "metadata_only") or done.status == asked:
+    if done.outcome not in ("updated", "metadata_only"):
+        return ()
+    if done.status == Metadata.model_validate_json(prepared.metadata_json).status:
         return ()
     if done.status == "withdrawn":
         return (f"stays withdrawn until `chunkprep restore {done.document}`",)
     if done.status == "draft":
         return (f"stays a draft until `chunkprep set {done.document} status=active`",)
     return ()
+
+
+def _no_memory(work: Work) -> ReadError:
+    return ReadError("out_of_memory", f"{work.document}: reading took too much memory")
 
 
 def foreseen(prepared: PreparedVersion, store: Store, collection: str) -> DocumentOutcome:

@@ -6,28 +6,26 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
+from chunkprep_flows.split_settings import SplitSettings
 from chunkprep_ingest.errors import RequestError
 
 Runner = Literal["thread", "process", "dask"]
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
-class IngestSettings(BaseModel):
+class IngestSettings(SplitSettings):
     """Frozen; sizes of batches are in documents and bytes, `read_memory` in MiB for each file.
 
-    `cap`, `encoding` and `template` are None for what the collection was made with (512,
-    o200k_base and markdown for a new one). `template` is a name or a JSON file.
+    What `SplitSettings` holds, `encoding` and `template` are None for what the collection was made
+    with (o200k_base and markdown for a new one). `template` is a name or a JSON file.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     sources: Annotated[tuple[str, ...], Field(min_length=1)]
     store: str = DEFAULT_STORE
     collection: str = DEFAULT_COLLECTION
-    cap: int | None = None
     encoding: str | None = None
     template: str | None = None
     include: tuple[str, ...] = ()

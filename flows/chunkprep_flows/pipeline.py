@@ -20,12 +20,14 @@ from chunkprep_flows.gathering import fingerprints_for, judge, listing_of
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import stop_asked
+from chunkprep_flows.kept_stores import STORES
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batches, same_key_other_place
 from chunkprep_flows.reading import READERS, reading_of
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
 from chunkprep_flows.steps import Step, at_once
 from chunkprep_flows.sync import NOTHING, forget_gone_failures, withdraw_gone
+from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.listing import Listing, Unreadable
 from chunkprep_ingest.remote import is_remote
@@ -92,7 +94,9 @@ def ingest(
     """
     start = time.perf_counter()
     with ExitStack() as stack:
+        stack.enter_context(collected_seldom())
         stack.enter_context(closing(READERS))
+        stack.enter_context(closing(STORES))
         settings = stack.enter_context(_store_for(settings))
         run = step("start-run", lambda: begun(settings, start, flow_run_id))
         stack.enter_context(closing(run.store))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,19 +36,25 @@ class Recipe:
         return counter_for(self.encoding)
 
     def profile(self) -> Profile:
-        """The profile; raises ProfileError or PolicyError where recipe and tokenizer clash."""
-        from chunkprep_ingest.profile import check_policy, make_profile
+        """The profile, made once per process; raises ProfileError or PolicyError where recipe and
+        tokenizer clash.
+        """
+        return _profile(self)
 
-        profile = make_profile(self.counter(), self.template)
-        check_policy(self.policy, profile)
-        return profile
+
+@cache
+def _profile(recipe: Recipe) -> Profile:
+    from chunkprep_ingest.profile import check_policy, make_profile
+
+    profile = make_profile(recipe.counter(), recipe.template)
+    check_policy(recipe.policy, profile)
+    return profile
 
 
 def choose_recipe(settings: IngestSettings, store: Store) -> Recipe:
     """What the settings ask for, and for the rest what the collection was made with."""
     recipe = recorded_recipe(store, settings.collection)
-    if settings.cap is not None and settings.cap != recipe.policy.cap:
-        recipe = replace(recipe, policy=Policy(cap=settings.cap))
+    recipe = replace(recipe, policy=settings.applied(recipe.policy))
     if settings.encoding is not None:
         recipe = replace(recipe, encoding=settings.encoding)
     if settings.template is not None:
@@ -60,13 +67,12 @@ def recipe_change(settings: IngestSettings, store: Store, recipe: Recipe) -> str
     if settings.collection not in store.collections():
         return None
     before = recorded_recipe(store, settings.collection)
+    old, new = asdict(before.policy), asdict(recipe.policy)
+    old["encoding"], new["encoding"] = before.encoding, recipe.encoding
     changes = [
-        f"{name} from {old} to {new}"
-        for name, old, new in (
-            ("cap", before.policy.cap, recipe.policy.cap),
-            ("encoding", before.encoding, recipe.encoding),
-        )
-        if old != new
+        f"{name} from {_said(old[name])} to {_said(new[name])}"
+        for name in old
+        if old[name] != new[name]
     ]
     if before.template != recipe.template:
         changes.append("template")
@@ -76,6 +82,13 @@ def recipe_change(settings: IngestSettings, store: Store, recipe: Recipe) -> str
         f"collection {settings.collection!r} changes its {' and its '.join(changes)}: all its "
         f"documents are made again, each when it is ingested"
     )
+
+
+def _said(value: object) -> str:
+    """A setting's value in a sentence."""
+    if isinstance(value, tuple):
+        return " and ".join(value) or "none"
+    return "its default" if value is None else str(value)
 
 
 def recorded_recipe(store: Store, collection: str) -> Recipe:

@@ -1,4 +1,4 @@
-"""Chunks made again from stored elements, under another cap; files are not read."""
+"""Chunks made again from stored elements, under another policy; files are not read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.opened import now
 from chunkprep_flows.pipeline import Progress
 from chunkprep_flows.recipe import Recipe, keep_profile, recorded_recipe
+from chunkprep_flows.split_settings import SplitSettings
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
@@ -17,6 +18,7 @@ from chunkprep_ingest.prepare import prepare_version
 from chunkprep_ingest.template import Template
 from chunkprep_store import Store, VersionInfo
 
+_AS_IT_IS = SplitSettings()
 OUT_OF_FORCE = "out of force; it is split again when it comes back"
 
 
@@ -25,16 +27,15 @@ def resplit_collection(
     collection: str,
     progress: Progress,
     *,
-    cap: int | None = None,
+    split: SplitSettings = _AS_IT_IS,
     template: Template | None = None,
 ) -> IngestReport:
-    """A new version of each text in force that the cap splits, or the template dresses, otherwise;
-    both become the collection's own. Raises PolicyError for a cap that cannot work.
+    """A new version of each text in force that the settings split, or the template dresses,
+    otherwise; both become the collection's own. Raises PolicyError for what cannot work.
     """
     started = time.perf_counter()
     recipe = recorded_recipe(store, collection)
-    if cap is not None:
-        recipe = replace(recipe, policy=replace(recipe.policy, cap=cap, target=None, minimum=None))
+    recipe = replace(recipe, policy=split.applied(recipe.policy))
     if template is not None:
         recipe = replace(recipe, template=template)
     profile = recipe.profile()  # refuses a cap that header and delimiter would fill
@@ -43,7 +44,7 @@ def resplit_collection(
     store.set_primary(
         collection, policy=recipe.policy.fingerprint, profile=profile.fingerprint, now=now()
     )
-    settings = {"cap": recipe.policy.cap, "template": recipe.template.name}
+    settings = {**asdict(recipe.policy), "template": recipe.template.name}
     run_id = store.start_run(collection, now=now(), kind="resplit", settings=settings)
     bench = _Bench(store, collection, recipe, run_id)
     outcomes = bench.all(progress)

@@ -38,7 +38,7 @@ READ_REMEDIES = {
     "bad_metadata": "correct the value named here and ingest again",
     "rejected": "run `chunkprep db check`; if the schema is current, report this message",
 }
-"""Remedy of each stable failure code of CONTRACT.md, and of `rejected`: by the database."""
+"""The remedy of each stable code of a failure."""
 
 READ_CODES = frozenset(READ_REMEDIES)
 

@@ -41,7 +41,7 @@ def in_force(
 def out_of_force_reason(
     status: str, effective_from: Moment | None, effective_to: Moment | None, at: Moment
 ) -> str | None:
-    """Why it is not in force at `at` (a reason of CONTRACT.md), or None where it is."""
+    """Why it is not in force at `at` (the reason that a decision gives), or None where it is."""
     if in_force(status, effective_from, effective_to, at):
         return None
     if status == "draft":
@@ -60,7 +60,7 @@ def effective_range(
     successor_from: Moment | None = None,
     withdrawn_at: Moment | None = None,
 ) -> EffectiveRange:
-    """The range of one version (DESIGN.md section 1).
+    """The effective range of one version.
 
     From valid_from if given, else the moment it was stored (open for a first version); to the
     earliest of valid_to, its successor's start and its withdrawal. An end before the start gives

@@ -1,8 +1,8 @@
 """What is known about a document besides its text, validated.
 
 Fields come from Markdown front matter, a sidecar or folder rules (chunkprep_ingest.rules), or
-`chunkprep set`. Only `title` (and `date` where a template shows it) reaches the text that the
-model sees: a change there is a new version, a change of any other field updates rows in place.
+`chunkprep set`. Only `title` (and `valid_from` where the policy shows dates) reaches the text that
+the model sees: a change there is a new version, a change of any other field updates rows in place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from chunkprep_ingest.errors import ChunkprepError, MetadataError
 from chunkprep_ingest.lifecycle import moment
@@ -47,9 +55,21 @@ def _as_text(value: object) -> object:
     return value
 
 
-Time = Annotated[Moment | None, BeforeValidator(_as_moment)]
+_WRITTEN_TIME = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "integer"},
+            {"type": "null"},
+        ]
+    }
+)
+Time = Annotated[Moment | None, BeforeValidator(_as_moment), _WRITTEN_TIME]
+"""A moment; a date and an ISO 8601 text are taken too."""
 Text = Annotated[str | None, BeforeValidator(_as_text)]
+"""A text without blanks around it; an empty one is none."""
 Texts = Annotated[tuple[Annotated[str, BeforeValidator(_as_text)], ...], BeforeValidator(_as_texts)]
+"""Texts; one text may hold several, with commas between."""
 
 
 class Metadata(BaseModel):

@@ -184,7 +184,7 @@ class Fingerprints:
 class PreparedVersion:
     """A document read, split and priced: all that the store writes in one transaction.
 
-    `bytes_hash` is of the file's bytes, `content_hash` of the text and the rendered metadata
+    `bytes_hash` is of the file's bytes, `content_hash` of the text and the title
     (`chunkprep_ingest.prepare.content_hash`). `metadata_json` is `Metadata.model_dump_json()`.
     """
 

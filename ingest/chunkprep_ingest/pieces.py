@@ -67,18 +67,35 @@ class Pieces:
         return self.sections[self.section_of[self.element[piece]]]
 
 
-def make_pieces(rendered: Rendered, room: int, running: Sequence[int]) -> Pieces:
+def make_pieces(
+    rendered: Rendered,
+    room: int,
+    running: Sequence[int],
+    *,
+    repeat_header: bool = True,
+    reopen_fences: bool = True,
+) -> Pieces:
     """The pieces of a document for blocks that leave at least `room` tokens to the text.
 
-    `running` is the rendered text's running count (`RunningCounter.running`).
+    `running` is the rendered text's running count (`RunningCounter.running`). The parts of a
+    table repeat its header and those of a code block its fences unless told otherwise.
     """
-    return _Builder(rendered, room, running).build()
+    return _Builder(rendered, room, running, repeat_header, reopen_fences).build()
 
 
 class _Builder:
     """Walks the elements once and appends their pieces."""
 
-    def __init__(self, rendered: Rendered, room: int, running: Sequence[int]) -> None:
+    def __init__(
+        self,
+        rendered: Rendered,
+        room: int,
+        running: Sequence[int],
+        repeat_header: bool,
+        reopen_fences: bool,
+    ) -> None:
+        self.repeat_header = repeat_header
+        self.reopen_fences = reopen_fences
         self.text = text = rendered.text
         self.elements = rendered.elements
         self.records = {start for start, _ in rendered.records}
@@ -215,7 +232,7 @@ class _Builder:
         for row, start in enumerate(lines):
             end = lines[row + 1] if row + 1 < len(lines) else table.end
             if row > header:
-                if header_text:
+                if header_text and self.repeat_header:
                     self.lead[len(self.rows)] = header_text
                 self.rows.append((start, gaps.TABLE_ROW, "table_row", index))
             elif row:
@@ -293,7 +310,7 @@ class _Builder:
         self, index: int, at: int, start: int, strength: int, opening: re.Match[str] | None
     ) -> None:
         self._fine(index, at, start)
-        if opening and strength != gaps.JOINED:
+        if opening and self.reopen_fences and strength != gaps.JOINED:
             self.lead[len(self.rows)] = opening[0]
             self.trail[len(self.rows)] = "\n" + opening[1]
         self.rows.append((start, strength, None, index))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,7 @@ class IsolatedReader(Closing):
         self.limits = limits or ReadLimits()
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: _Watcher | None = None
         self._files = 0
 
     def read(
@@ -80,9 +82,9 @@ class IsolatedReader(Closing):
 
     def _ask(self, asked: Frame, name: str) -> Frame:
         process = self._running()
-        timer = _Deadline(process, self.limits.seconds)
+        watcher = cast(_Watcher, self._watcher)
         try:
-            with timer:
+            with watcher:
                 write_frame(cast(BinaryIO, process.stdin), asked)
                 frame = read_frame(cast(BinaryIO, process.stdout))
         except (BrokenPipeError, ConnectionResetError):
@@ -91,7 +93,7 @@ class IsolatedReader(Closing):
             self._kill(process)
             raise
         if frame is None:
-            raise self._failure(process, name, late=timer.passed)
+            raise self._failure(process, name, late=watcher.passed)
         return frame
 
     def _running(self) -> subprocess.Popen[bytes]:
@@ -99,6 +101,7 @@ class IsolatedReader(Closing):
             self._end()
         if self._process is None:
             self._process = _start(self.limits)
+            self._watcher = _Watcher(self._process, self.limits.seconds)
             self._files = 0
         return self._process
 
@@ -110,7 +113,7 @@ class IsolatedReader(Closing):
         )
 
     def _failure(self, process: subprocess.Popen[bytes], name: str, *, late: bool) -> ReadError:
-        self._process = None
+        self._forget()
         peak = _reap(process)
         code = process.returncode
         if late:
@@ -123,41 +126,67 @@ class IsolatedReader(Closing):
         return ReadError("corrupt", f"{name} crashed its reader ({ended})")
 
     def _end(self) -> None:
-        process, self._process = self._process, None
+        process = self._process
         if process is None:
             return
+        self._forget()
         _close(process)
         try:
             process.wait(_GRACE)
         except subprocess.TimeoutExpired:
             self._kill(process)
 
-    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+    def _forget(self) -> None:
         self._process = None
+        if self._watcher is not None:
+            self._watcher.end()
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        self._forget()
         _kill_all(process)
         process.wait()
         _close(process)
 
 
-class _Deadline:
-    """Kills a process when its time is up; `passed` tells whether it did."""
+class _Watcher:
+    """Kills a process whose file takes too long; `passed` tells whether it did.
+
+    One thread for the life of the process: a thread for each file costs more than a small file
+    does. All files have the same time, so that a file begun later is never due earlier, and the
+    thread needs no waking.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
         self.passed = False
         self._process = process
-        self._timer = threading.Timer(seconds, self._kill)
-        self._timer.daemon = True
+        self._seconds = seconds
+        self._due: float | None = None
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="reader-watcher", daemon=True)
+        self._thread.start()
 
     def __enter__(self) -> None:
-        self._timer.start()
+        self._due = time.monotonic() + self._seconds
 
     def __exit__(self, *details: object) -> None:
-        self._timer.cancel()
-        self._timer.join()
+        with self._lock:
+            self._due = None
 
-    def _kill(self) -> None:
-        self.passed = True
-        _kill_all(self._process)
+    def end(self) -> None:
+        """Watch no longer."""
+        self._over.set()
+
+    def _watch(self) -> None:
+        wait = self._seconds
+        while not self._over.wait(min(wait, threading.TIMEOUT_MAX)):
+            with self._lock:
+                now, due = time.monotonic(), self._due
+                if due is not None and now >= due:
+                    self.passed = True
+                    _kill_all(self._process)
+                    return
+                wait = self._seconds if due is None else due - now
 
 
 def _start(limits: ReadLimits) -> subprocess.Popen[bytes]:

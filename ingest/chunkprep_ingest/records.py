@@ -88,16 +88,23 @@ def _rendered(entry: tuple[int, ...]) -> int:
 
 
 def render_records(
-    text: str, elements: tuple[Element, ...], room: int, limit: int, running: Sequence[int]
+    text: str,
+    elements: tuple[Element, ...],
+    room: int,
+    limit: int,
+    running: Sequence[int],
+    *,
+    repeat_header: bool,
 ) -> Rendered:
     """The document with rows that do not fit `room` tokens, beside a header of at most `limit`
-    that is repeated, as records. `running` is the text's running count (`RunningCounter.running`).
+    where it is repeated, as records. `running` is the text's running count
+    (`RunningCounter.running`).
     """
     tables: dict[Element, _Table] = {}
     if room >= _LEAST_ROOM:
         for element in elements:
             if element.kind == "table" and running[element.end] - running[element.start] > room:
-                table = _table(text, element, room, limit, running)
+                table = _table(text, element, room, limit, running, repeat_header)
                 if table is not None:
                     tables[element] = table
     if not tables:
@@ -128,7 +135,12 @@ class _Table(NamedTuple):
 
 
 def _table(
-    text: str, element: Element, room: int, limit: int, running: Sequence[int]
+    text: str,
+    element: Element,
+    room: int,
+    limit: int,
+    running: Sequence[int],
+    repeat_header: bool,
 ) -> _Table | None:
     """The table's rows below its separator, where one does not fit."""
     start = element.start
@@ -141,7 +153,7 @@ def _table(
     ends = [start + len(line) for start, line in zip(starts, lines, strict=False)]
     header = text[start : starts[_HEAD]]
     tokens = running[starts[_HEAD]] - running[start]
-    if tokens > limit:
+    if tokens > limit or not repeat_header:
         header, tokens = "", 0
     rows = [
         _Row(a, b, running[b] - running[a] > room - tokens)

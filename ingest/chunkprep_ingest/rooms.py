@@ -17,17 +17,19 @@ class Room:
         self.headers = headers
         self.prices = prices
         self.limit = limit
-        self._by_section: dict[int, int] = {}
+        self._by_header: dict[tuple[int, int | None], int] = {}
         self._by_lead: dict[str, int] = {}
 
     def __call__(self, piece: int) -> int:
         """Tokens left for text in a block that starts at `piece`; at least 1."""
         pieces = self.pieces
-        section = pieces.section_of[pieces.element[piece]]
-        room = self._by_section.get(section)
+        element = pieces.element[piece]
+        section = pieces.section_of[element]
+        page = pieces.elements[element].page if self.headers.pages else None
+        room = self._by_header.get((section, page))
         if room is None:
-            header = self.headers.of(pieces.sections[section].path)
-            room = self._by_section[section] = max(1, self.limit - header.tokens)
+            header = self.headers.of(pieces.sections[section].path, page)
+            room = self._by_header[section, page] = max(1, self.limit - header.tokens)
         lead = pieces.lead.get(piece)
         return max(1, room - self._lead_cost(lead)) if lead else room
 
@@ -35,7 +37,7 @@ class Room:
         """The room at each of these pieces, ascending; asked once where one section holds all."""
         row = self.pieces
         first, last = (row.section_of[row.element[k]] for k in (pieces[0], pieces[-1]))
-        if first != last or row.lead:
+        if first != last or row.lead or self.headers.pages:
             return [self(piece) for piece in pieces]
         return [self(pieces[0])] * len(pieces)
 

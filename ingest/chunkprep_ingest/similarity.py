@@ -23,12 +23,15 @@ def signatures(texts: Sequence[str]) -> list[bytes]:
     """The signature of each text, empty for texts below LEAST_WORDS words."""
     from rensa import RMinHash  # the `ingest` extra; packing does without
 
-    words = [text.casefold().split() for text in texts]
-    long = [n for n, found in enumerate(words) if len(found) >= LEAST_WORDS]
-    digests = RMinHash.digests_from_token_sets([words[n] for n in long], LANES, _SEED)
-    made = [b""] * len(texts)
-    for n, lanes in zip(long, digests, strict=True):
-        made[n] = _PACK.pack(*lanes)
+    made = []
+    for text in texts:
+        words = text.casefold().split()
+        if len(words) < LEAST_WORDS:
+            made.append(b"")
+            continue
+        lanes = RMinHash(LANES, _SEED)  # its bulk calls wake a pool of threads for each document
+        lanes.update(words)
+        made.append(_PACK.pack(*lanes.digest()))
     return made
 
 

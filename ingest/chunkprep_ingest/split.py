@@ -6,31 +6,28 @@ Every price is exact: sums where the tokenizer must split, a fresh count elsewhe
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from itertools import pairwise
 from typing import NamedTuple
 
+from chunkprep_ingest.alone import edges_around
 from chunkprep_ingest.counting import RunningCounter
 from chunkprep_ingest.divide import Divider, Range
+from chunkprep_ingest.dress import Dresser
 from chunkprep_ingest.errors import IndivisibleError
 from chunkprep_ingest.finecuts import cluster_edge, is_edge
-from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.labels import Header, Headers
 from chunkprep_ingest.measure import measure
 from chunkprep_ingest.model import (
     Chunk,
-    ChunkKind,
-    Element,
     ParsedDocument,
-    Span,
-    Substitution,
 )
 from chunkprep_ingest.pieces import make_pieces
 from chunkprep_ingest.policy import Policy
-from chunkprep_ingest.price import Priced, Prices, Run
+from chunkprep_ingest.price import Prices, Run
 from chunkprep_ingest.profile import Profile, check_policy
-from chunkprep_ingest.records import render_records
+from chunkprep_ingest.records import Rendered, render_records
 from chunkprep_ingest.rooms import Room
-from chunkprep_ingest.template import neutralise, restore
+from chunkprep_ingest.template import neutralise
 
 HEADER_WARNING = "table_header: "
 """How the warning starts that a table's header is not repeated."""
@@ -47,24 +44,35 @@ class Split(NamedTuple):
 
 
 def split(
-    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: RunningCounter
+    parsed: ParsedDocument,
+    title: str,
+    policy: Policy,
+    profile: Profile,
+    counter: RunningCounter,
+    date: str | None = None,
 ) -> tuple[Chunk, ...]:
     """The document's chunks in order: each block at most `policy.cap` tokens, priced exactly.
 
-    Raises IndivisibleError where one grapheme cluster does not fit a block, PolicyError where
-    the cap is too small for the template.
+    `title` and, where the policy shows it, `date` stand in every header. Raises IndivisibleError
+    where one grapheme cluster does not fit a block, PolicyError where the cap is too small for
+    the template.
     """
-    return split_document(parsed, title, policy, profile, counter).chunks
+    return split_document(parsed, title, policy, profile, counter, date).chunks
 
 
 def split_document(
-    parsed: ParsedDocument, title: str, policy: Policy, profile: Profile, counter: RunningCounter
+    parsed: ParsedDocument,
+    title: str,
+    policy: Policy,
+    profile: Profile,
+    counter: RunningCounter,
+    date: str | None = None,
 ) -> Split:
     """Like `split`, and what there is to say about it."""
     check_policy(policy, profile)
     if not parsed.elements:
         return Split((), ())
-    return _Splitter(parsed, title, policy, profile, counter).split()
+    return _Splitter(parsed, title, policy, profile, counter, date).split()
 
 
 class _Splitter:
@@ -77,6 +85,7 @@ class _Splitter:
         policy: Policy,
         profile: Profile,
         counter: RunningCounter,
+        date: str | None,
     ) -> None:
         self.template = profile.template
         self.profile = profile
@@ -85,23 +94,44 @@ class _Splitter:
         self.text, self.substitutions = neutralise(profile.template, parsed.text)
         share = int(policy.cap * policy.header_share)
         self.headers = Headers(
-            self.template, counter, title, max(share, profile.shortest_header_tokens)
+            self.template,
+            counter,
+            title,
+            max(share, profile.shortest_header_tokens),
+            date if "date" in policy.header_fields else None,
+            pages="page" in policy.header_fields,
         )
         spent = self.headers.limit + profile.delimiter_tokens + _SLACK
         self.least_room = max(1, policy.cap - spent)
         running = counter.running(self.text)
-        rendered = render_records(
-            parsed.text, parsed.elements, self.least_room, self.headers.limit, running
-        )
+        rendered = Rendered(parsed.text, parsed.elements)
+        if policy.wide_rows == "records":
+            rendered = render_records(
+                parsed.text,
+                parsed.elements,
+                self.least_room,
+                self.headers.limit,
+                running,
+                repeat_header=policy.repeat_table_header,
+            )
         if rendered.records:
             self.text, self.substitutions = neutralise(profile.template, rendered.text)
             running = counter.running(self.text)
         self.rendered = rendered._replace(text=self.text)
-        self.pieces = make_pieces(self.rendered, self.least_room, running)
+        self.source = parsed.elements
+        self.pieces = make_pieces(
+            self.rendered,
+            self.least_room,
+            running,
+            repeat_header=policy.repeat_table_header,
+            reopen_fences=policy.reopen_code_fences,
+        )
         self.measured = measure(self.pieces, running, counter, profile.seams)
         self.prices = Prices(self.pieces, self.measured, profile, counter, policy.cap)
         self.ascii = self.text.isascii()
-        self.has_blocks = any(e.kind in ("table", "code") for e in parsed.elements)
+        self.dresser = Dresser(
+            self.pieces, self.rendered, self.substitutions, self.headers, profile.delimiter_tokens
+        )
         self.chunks: list[Chunk] = []
         self.unrepeated: dict[str, None] = {}
 
@@ -123,8 +153,10 @@ class _Splitter:
             policy.minimum_tokens,
             policy.span_sections,
         )
-        for first, last in divider.divide(0, len(self.pieces)):
-            self._emit(first, last)
+        edges = edges_around(self.pieces, self.rendered, self.source, policy.alone)
+        for part in pairwise(edges):
+            for first, last in divider.divide(*part):
+                self._emit(first, last)
         return Split(tuple(self.chunks), self._warnings())
 
     def _warnings(self) -> tuple[str, ...]:
@@ -187,48 +219,18 @@ class _Splitter:
             self.unrepeated[lead] = None
             lead = ""  # a repeated header that long would leave no room for rows
         trail = self.pieces.trail.get(last, "")
-        path = self._path(first, last)
-        header = self._header(first, path)
+        path = self.dresser.path(first, last)
+        header = self.dresser.header(first, path)
         run = Run(first, last, start, end, header, lead, trail)
-        return self._dressed(run, path, self.prices.of(run))
-
-    def _dressed(self, run: Run, path: tuple[str, ...], prices: Priced) -> Chunk:
-        first, last, start, end, header, lead, trail = run
-        text = lead + self.text[start:end] + trail
-        kind = self._kind(first, last, start, end)
-        substitutions = self._substituted(start, end, len(lead))
-        additions = [Span(0, len(lead))] if lead else []
-        additions += [Span(s.offset + len(lead), s.length) for s in self.rendered.added(start, end)]
-        if trail:
-            additions.append(Span(len(text) - len(trail), len(trail)))
-        place = self.rendered.in_document(start, end)
-        return Chunk(
-            ordinal=len(self.chunks),
-            start=place[0],
-            end=place[1],
-            text=text,
-            header=header.text,
-            heading_path=path,
-            kind=kind,
-            truncatable=kind == "prose",
-            page=self.pieces.elements[self.pieces.element[first]].page,
-            block_tokens=prices[0],
-            header_tokens=header.tokens,
-            delimiter_tokens=self.profile.delimiter_tokens,
-            boundaries=prices[1],
-            content_hash=text_hash(restore(text, substitutions) if substitutions else text),
-            additions=tuple(additions),
-            substitutions=substitutions,
-            rendering="records" if self.rendered.has_record(start, end) else "verbatim",
-        )
+        return self.dresser.chunk(len(self.chunks), run, path, self.prices.of(run))
 
     def _part(self, piece: int, start: int, end: int) -> None:
         """Chunks of one piece that does not fit a block: parted between words where it can be,
         between grapheme clusters elsewhere, each counted afresh.
         """
         text = self.text
-        path = self._path(piece, piece + 1)
-        header = self._header(piece, path)
+        path = self.dresser.path(piece, piece + 1)
+        header = self.dresser.header(piece, path)
         room = self.policy.cap
         while start < end:
             size, stop = end - start, end
@@ -263,57 +265,4 @@ class _Splitter:
         if start < stop:
             run = Run(piece, piece + 1, start, stop, header, "", "")
             block = self._block(header, start, stop)
-            self.chunks.append(self._dressed(run, path, (block, ())))
-
-    # -- what a chunk says of itself --------------------------------------------------------
-
-    def _header(self, first: int, path: tuple[str, ...]) -> Header:
-        """The header for a path: it leaves out a heading that the text itself opens with."""
-        pieces = self.pieces
-        if path and pieces.elements[pieces.element[first]].kind == "title":
-            section = pieces.section(first)
-            if section.first_piece == first and section.path == path:
-                return self.headers.of(path[:-1])
-        return self.headers.of(path)
-
-    def _path(self, first: int, last: int) -> tuple[str, ...]:
-        """The headings that all pieces share."""
-        pieces = self.pieces
-        low = pieces.section_of[pieces.element[first]]
-        high = pieces.section_of[pieces.element[last - 1]]
-        path = pieces.sections[low].path
-        for section in pieces.sections[low + 1 : high + 1]:
-            other = section.path
-            common = 0
-            while common < len(path) and common < len(other) and path[common] == other[common]:
-                common += 1
-            path = path[:common]
-        return path
-
-    def _kind(self, first: int, last: int, start: int, end: int) -> ChunkKind:
-        """Table or code where more than half of the characters are, else prose."""
-        pieces = self.pieces
-        if not self.has_blocks:
-            return "prose"
-        stop = pieces.element[last] + 1 if last < len(pieces) else len(pieces.elements)
-        elements = pieces.elements[pieces.element[first] : stop]
-        for kind in ("table", "code"):
-            share = sum(_overlap(e, start, end) for e in elements if e.kind == kind)
-            if share * 2 > end - start:
-                return kind
-        return "prose"
-
-    def _substituted(self, start: int, end: int, shift: int) -> tuple[Substitution, ...]:
-        """The document's substitutions that fall into this chunk, at the chunk's own offsets."""
-        if not self.substitutions:
-            return ()
-        low = bisect_left(self.substitutions, (start, ""))
-        high = bisect_left(self.substitutions, (end, ""))
-        return tuple(
-            Substitution(s.offset - start + shift, s.original) for s in self.substitutions[low:high]
-        )
-
-
-def _overlap(element: Element, start: int, end: int) -> int:
-    """Characters of [start, end) that belong to the element."""
-    return max(0, min(element.end, end) - max(element.start, start))
+            self.chunks.append(self.dresser.chunk(len(self.chunks), run, path, (block, ())))

@@ -1,4 +1,4 @@
-"""The first schema: every table of DESIGN.md section 4, and each database's own text search.
+"""The first schema: every table, and each database's own text search.
 
 Tables come from `alembic revision --autogenerate`; the text index is by hand.
 """

@@ -1,7 +1,9 @@
 """A synchronous client of the HTTP service, with the methods of `Packer`.
 
-with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
-    result = client.pack(PackRequest(budget=4000, candidates=hits))
+For example:
+
+    with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
+        result = client.pack(PackRequest(budget=4000, candidates=hits))
 """
 
 from __future__ import annotations
@@ -123,6 +125,27 @@ class Client(Closing):
             params["limit"] = limit
         answer = self._ask("GET", "/v1/changes", params=params).json()
         found: list[dict[str, Any]] = answer["changes"]
+        return found
+
+    def audit(
+        self, *, collection: str = "default", checks: Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """`findings` as `chunkprep audit --json` gives them, of all `checks` unless told otherwise,
+        and whether there were more than one answer lists: `truncated` (role admin).
+        """
+        params: dict[str, Any] = {"collection": collection}
+        if checks is not None:
+            params["check"] = list(checks)
+        found: dict[str, Any] = self._ask("GET", "/v1/audit", params=params).json()
+        return found
+
+    def logged_pack(self, request_id: str, *, collection: str = "default") -> dict[str, Any]:
+        """A pack as logged: `request`, and `result` with a decision on each candidate (role admin).
+
+        It is in the log within a second of its answer. Raises NotFoundError, and as `pack` does.
+        """
+        path = f"/v1/packs/{quote(request_id, safe='')}"
+        found: dict[str, Any] = self._ask("GET", path, params={"collection": collection}).json()
         return found
 
     def close(self) -> None:

@@ -17,8 +17,8 @@ class Figures(NamedTuple):
     """What one pack achieved.
 
     `score_sum` is the sum of the packed candidates' scores, `top_share` the share (0 to 1) of the
-    TOP best-ranked survivors that are packed, `small_share` the share of packed blocks that cost
-    fewer tokens than the size asked about.
+    five best-ranked survivors (TOP) that are packed, `small_share` the share of packed blocks that
+    cost fewer tokens than the size asked about.
     """
 
     used_tokens: int

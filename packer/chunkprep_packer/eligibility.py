@@ -13,7 +13,7 @@ from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_packer.request import PackOptions
 
 Judge = Callable[[ChunkRow], str | None]
-"""Why a row may not be packed (a reason of CONTRACT.md), or None where it may."""
+"""Why a row may not be packed (a `Reason`), or None where it may."""
 
 _NONE = "[]"  # a JSON column without entries
 

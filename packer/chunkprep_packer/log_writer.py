@@ -7,11 +7,14 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from typing import Literal
 
+from chunkprep_ingest.errors import UnavailableError
 from chunkprep_store import PackRecord
 
 Write = Callable[[str, Sequence[PackRecord]], None]
 Build = Callable[[], PackRecord]
+Outcome = Literal["written", "refused", "away"]
 
 _PAUSES = (0.05, 0.5, 2.0)  # seconds before each further try of a write that failed
 
@@ -133,17 +136,28 @@ class LogWriter:
                 self._lost += lost
 
     def _write_all(self, collection: str, records: Sequence[PackRecord]) -> int:
-        """Write the records, together or else each by itself; how many were lost."""
-        for pause in self._pauses:
-            if self._tried(collection, records):
+        """Write the records, together or else each by itself; how many were lost.
+
+        While the database is away nothing is packed either, so that what waits is waited with,
+        unless somebody waits for the writer.
+        """
+        pauses = deque(self._pauses)
+        while pauses:
+            outcome = self._tried(collection, records)
+            if outcome == "written":
                 return 0
             if not self._closed:
-                time.sleep(pause)
-        return sum(1 for record in records if not self._tried(collection, [record]))
+                time.sleep(pauses[0])
+            if outcome == "refused" or len(pauses) > 1 or self._hurry or self._closed:
+                pauses.popleft()
+        outcomes = [self._tried(collection, [record]) for record in records]
+        return len(records) - outcomes.count("written")
 
-    def _tried(self, collection: str, records: Sequence[PackRecord]) -> bool:
+    def _tried(self, collection: str, records: Sequence[PackRecord]) -> Outcome:
         try:
             self._write(collection, records)
+        except UnavailableError:
+            return "away"
         except Exception:
-            return False
-        return True
+            return "refused"
+        return "written"

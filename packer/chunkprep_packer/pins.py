@@ -16,6 +16,7 @@ from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_ingest.template import MAX_ORDINAL, Template, clean_label, neutralise
 from chunkprep_packer.eligibility import may_see, reason_at
 from chunkprep_packer.request import PinText
+from chunkprep_packer.unstored import UNSTORED
 
 TEXT_ID = ""
 """The chunk id of a pinned text, which has none."""
@@ -87,34 +88,13 @@ def unread_text_row(
     name: str, at: int, *, tokens: int, content_hash: str, profile: str
 ) -> ChunkRow:
     """A pinned text of which only the price and the hash are known: a log need not hold more."""
-    return ChunkRow(
+    return UNSTORED._replace(
         chunk_id=TEXT_ID,
         document=name,
-        version=0,
         ordinal=at,
-        text="",
-        header="",
         block_tokens=tokens,
-        header_tokens=0,
-        delimiter_tokens=0,
-        boundaries="[]",
-        kind="prose",
-        truncatable=False,
-        heading_path="[]",
-        page=None,
-        status="active",
-        superseded_by=None,
-        effective_from=None,
-        effective_to=None,
-        authority=0,
-        access="[]",
-        source=None,
-        tags="[]",
         content_hash=content_hash,
-        signature=b"",
-        policy="",
         profile=profile,
-        stored_at=0,
     )
 
 

@@ -17,6 +17,7 @@ from chunkprep_packer.ranking import ranked_cosines
 from chunkprep_packer.request import Candidate, PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.summary import blocks, decisions, figures, warnings
+from chunkprep_packer.unstored import UNSTORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,34 +122,17 @@ def _row(
     boundaries = [
         [offset, kind, tokens + delimiter_cost] for offset, kind, tokens in chunk.boundaries
     ]
-    return ChunkRow(
+    return UNSTORED._replace(
         chunk_id=chunk.id,
         document=chunk.id if chunk.document is None else chunk.document,
         version=1,
         ordinal=at,
         text=text,
-        header="",
         block_tokens=_cost(chunk, count) + delimiter_cost,
-        header_tokens=0,
         delimiter_tokens=delimiter_cost,
         boundaries=orjson.dumps(boundaries).decode(),
-        kind="prose",
         truncatable=bool(boundaries),
-        heading_path="[]",
-        page=None,
-        status="active",
-        superseded_by=None,
-        effective_from=None,
-        effective_to=None,
-        authority=0,
-        access="[]",
-        source=None,
-        tags="[]",
         content_hash=text_hash(text) if text else "",
-        signature=b"",
-        policy="",
-        profile="",
-        stored_at=0,
     )
 
 

@@ -38,7 +38,9 @@ Order = Literal["rank", "best_last", "edges", "document", "chronological"]
 OnSuperseded = Literal["drop", "forward"]
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+"""A finite number."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""From 0 to 1."""
 
 
 MAX_BUDGET = 2**31 - 1
@@ -92,34 +94,46 @@ def _as_pin_text(value: object) -> object:
 
 
 class PackOptions(BaseModel):
-    """Everything about a request except its candidates.
+    """Everything about a request except its candidates."""
 
-    Tokens: `budget` (the slot: at least 1). Scores: `min_score` in the caller's own scale.
-    Moments: `as_of` (default: now) and `effective_after`, as ISO 8601 or microseconds UTC.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     budget: Annotated[int, Field(ge=1, le=MAX_BUDGET, strict=True)]
+    """The slot, in tokens."""
     collection: Annotated[str, Field(min_length=1)] = "default"
+    """The set of documents."""
     encoding: str | None = None
+    """Prices of this encoding (default: the collection's own)."""
     min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    """Candidates that score below are left out, in the caller's own scale."""
     strategy: Strategy = "ranked"
+    """How the slot is filled: `ranked` takes the best first and skips what does not fit,
+    `stop_at_first_miss` ends there, `value_per_token` goes by the score for each token."""
     mmr: Share | None = None
     """Lambda of maximal marginal relevance: 1 is relevance alone, 0 is diversity alone."""
     mmr_max_similarity: Share = 0.95
+    """Cosine to a chosen chunk at which a candidate is left out, with mmr."""
     dedupe: Dedupe = "exact"
+    """Which copies of a better-ranked candidate are left out: `exact` is equal text, `near` also
+    nearly equal text of another document."""
     pin: Many = ()
     """Chunk ids and document keys, rendered first, in this order."""
     floor: Floor = "fit"
+    """What is done for rank 1, the best candidate that survived the filters: `fit` packs it, cut
+    if need be; `always` packs it whole, over the slot if need be; `off` leaves it to the fill."""
     truncate: Truncate = "floor"
+    """Which blocks may be cut: `floor` is rank 1 only."""
     cut_at: BoundaryKind = "code_block"
     """The weakest boundary kind that a cut may use."""
     cut_any_kind: bool = False
     """Whether chunks that are not truncatable (tables, code) may be cut too."""
     order: Order = "rank"
+    """In what order the blocks stand: `rank` is best first, `edges` best at both ends, `document`
+    as the documents have them, `chronological` oldest text first."""
     on_superseded: OnSuperseded = "drop"
+    """Whether a superseded candidate is left out, or its successor in force taken."""
     as_of: Time = None
+    """What was in force then: ISO 8601, or microseconds UTC (default: now)."""
     source: Many = ()
     """Globs over a chunk's source or document key; one must match."""
     tag: Many = ()
@@ -127,10 +141,15 @@ class PackOptions(BaseModel):
     access: Many = ()
     """The caller's access labels; a chunk with labels needs one of them."""
     min_authority: int | None = None
+    """Only documents of at least this authority, 0 to 100."""
     effective_after: Time = None
+    """Only what came into force after: ISO 8601, or microseconds UTC."""
     ordinals: bool = False
+    """Whether blocks are numbered in their headers."""
     partial_note: bool = False
+    """Whether a line at the end says that more was found than fits; it is priced too."""
     log: bool = True
+    """Whether the pack is logged."""
     log_pinned_text: bool = False
     """Whether the pack log may hold the pinned texts themselves (else hash and token count)."""
 
@@ -166,11 +185,13 @@ class PackRequest(PackOptions):
     """A request: options, candidates in any order, texts to pin, and the query's vector."""
 
     candidates: Annotated[Sequence[Candidate], AfterValidator(tuple)]
+    """What the retriever found, in any order."""
     pin_text: Annotated[
         Sequence[Annotated[PinText, BeforeValidator(_as_pin_text)]], AfterValidator(tuple)
     ] = ()
     """Texts that are not in the store, rendered after `pin`."""
     query_vector: Annotated[Sequence[Number], AfterValidator(tuple)] | None = None
+    """The question's embedding: relevance for mmr is then the cosine to it, not the score."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -29,7 +29,7 @@ Reason = Literal[
     "not_reached",
     "too_many",
 ]
-"""Why a candidate was skipped (CONTRACT.md)."""
+"""Why a candidate was skipped."""
 
 FOR_SIZE: frozenset[str] = frozenset({"too_large", "no_room"})
 """Reasons that a larger budget would have changed."""
@@ -108,17 +108,29 @@ class PackResult(BaseModel):
     the encoding's counts do not add up (`exact` is false).
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
     request_id: str
+    """The pack's name in the log."""
     collection: str
     encoding: str
+    """The encoding that tokens are counted in."""
     exact: bool = True
+    """Whether counts add up to the token in this encoding."""
     slot: int
+    """The budget, in tokens."""
     used_tokens: int
+    """What the text costs."""
     pinned_tokens: int
+    """What of that is pinned."""
     text: str
+    """The context: the blocks one after the other."""
     blocks: list[Block]
+    """The blocks in final order."""
     decisions: list[Decision]
+    """One for each candidate, best rank first."""
     log: PackLog
+    """The figures of the pack."""
     warnings: list[str]
+    """Each starts with a code: rank1_too_large, floor_overrun, nothing_survived,
+    budget_below_smallest, ids_unknown, log_dropped."""

@@ -52,7 +52,7 @@ class Tally:
     passed_over: int = 0
 
     def add(self, result: Mapping[str, Any]) -> None:
-        """Add one pack (`log` and `decisions` as in CONTRACT.md), if any candidate survived."""
+        """Add one pack (`log` and `decisions` of a PackResult), if any candidate survived."""
         log = result["log"]
         if log["rank1"] == "none":
             return

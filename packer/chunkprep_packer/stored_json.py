@@ -1,4 +1,4 @@
-"""What the store holds, as the JSON objects of CONTRACT.md: for the command line and HTTP."""
+"""What the store holds, as JSON objects: for the command line and HTTP."""
 
 from __future__ import annotations
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 
 from chunkprep_ingest.ids import chunk_id_base
-from chunkprep_ingest.model import PreparedVersion, Status
-from chunkprep_ingest.replacement import Standings, settle
+from chunkprep_ingest.model import Moment, PreparedVersion, Status
+from chunkprep_ingest.replacement import Standing, Standings, settle
 from chunkprep_store.changes import Outbox
 from chunkprep_store.history import VersionRow, apply_standings, set_current
 from chunkprep_store.rows import insert_chunks, standing_columns
@@ -70,15 +70,7 @@ def add_version(
     what = "cut again as" if row.recut_of is not None else "replaced by"
     reason = f"{what} version {row.version}"
     apply_standings(connection, history, settled, outbox, reason)
-    columns = {
-        **row._asdict(),
-        **values,
-        **standing_columns(standing),
-        "changed_at": outbox.at,
-    }
-    del columns["id"]
-    if standing.status in ("superseded", "withdrawn"):
-        columns[f"{standing.status}_at"] = outbox.at
+    columns = version_row(row, values, standing, outbox.at)
     version_id = int(connection.execute(_INSERT_VERSION, columns).scalar_one())
     numbers = {"last_version": row.version, "current_version": settled.current}
     set_current(connection, row.document_id, **numbers)
@@ -89,11 +81,30 @@ def add_version(
 _INSERT_VERSION = versions.insert().returning(versions.c.id)
 
 
+def version_row(
+    row: VersionRow, values: Mapping[str, Any], standing: Standing, at: Moment
+) -> dict[str, Any]:
+    """All columns of a new version; `values` are those that no decision needs."""
+    columns = {**row._asdict(), **values, **standing_columns(standing), "changed_at": at}
+    del columns["id"]
+    columns["superseded_at"] = at if standing.status == "superseded" else None
+    columns["withdrawn_at"] = at if standing.status == "withdrawn" else None
+    return columns
+
+
 def insert_content(
     connection: sa.Connection, version_id: int, payload: bytes, rows: Iterable[dict[str, Any]]
 ) -> None:
     """The parsed form and the chunks of a version."""
-    connection.execute(_INSERT_ELEMENTS, {"version_id": version_id, "payload": payload})
+    insert_contents(connection, [(version_id, payload)], rows)
+
+
+def insert_contents(
+    connection: sa.Connection, payloads: Iterable[tuple[int, bytes]], rows: Iterable[dict[str, Any]]
+) -> None:
+    """The parsed forms and the chunks of several versions, by their row numbers."""
+    values = [{"version_id": number, "payload": payload} for number, payload in payloads]
+    connection.execute(_INSERT_ELEMENTS, values)
     insert_chunks(connection, rows)
 
 

@@ -48,6 +48,14 @@ class Arrival:
         ) == (prepared.bytes_hash, prepared.metadata_json, prepared.uri, prepared.etag)  # fmt: skip
 
     @property
+    def shows_another_date(self) -> bool:
+        """Whether the headers show a date that is not the source's of the arrival before."""
+        if self.last is None or "date" not in orjson.loads(self.prepared.rendered):
+            return False
+        before = Metadata.model_validate_json(self.last.source_metadata)
+        return before.valid_from != self.source.valid_from
+
+    @property
     def by_hand(self) -> dict[str, Any]:
         """What was set by hand and still holds: until the source says something else of it."""
         if self.last is None:
@@ -81,7 +89,7 @@ def decide(arrival: Arrival, whole: bool) -> Decision:
     if out and arrival.metadata.status == "active":
         return "revived"
     if last.inputs != inputs_digest(prepared):
-        if last.content_hash == prepared.content_hash:
+        if last.content_hash == prepared.content_hash and not arrival.shows_another_date:
             return "recut"
         return "unchanged" if _holds_other_text(arrival, last) else "updated"
     if not whole:

@@ -89,10 +89,12 @@ class Outbox:
             return
         draw = {"entries": total, "collection": self.collection_id}
         base = connection.execute(_DRAW, draw).scalar_one() - total + 1
+        sent = []
         for action, version_id, count in entries:
-            values = {"base": base, "moment": self.at, "act": action, "owner": version_id}
-            connection.execute(_SEND, values)
+            sent.append({"base": base, "moment": self.at, "act": action, "owner": version_id})
             base += count
+        if sent:
+            connection.execute(_SEND, sent)
         if self.gone:
             connection.execute(changes.insert(), self._gone_rows(base))
 

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment, PreparedVersion
-from chunkprep_store import lifecycle, packlog, recutting, restoring, runs, setting, writing
+from chunkprep_store import (
+    lifecycle,
+    packlog,
+    recutting,
+    restoring,
+    runs,
+    setting,
+    writing,
+    writing_new,
+)
 from chunkprep_store import prices as further_prices
 from chunkprep_store.adding import WriteOutcome
 from chunkprep_store.collection import ensure_collection
@@ -30,6 +39,26 @@ class Changing(Opened):
         """
         return self.database.retry(
             lambda c: writing.write_version(c, collection, prepared, now, run_id)
+        )
+
+    def write_new(
+        self,
+        collection: str,
+        prepared: Sequence[PreparedVersion],
+        *,
+        now: Moment,
+        run_id: str | None = None,
+    ) -> list[WriteOutcome]:
+        """Store those of the prepared versions whose documents are not here yet and which
+        supersede no other, all in one transaction; the others are left to `write_version`.
+
+        Where it raises, none was written.
+        """
+        made = writing_new.parcels(collection, prepared)
+        if not made:
+            return []
+        return self.database.retry(
+            lambda c: writing_new.write_new(c, collection, made, now, run_id)
         )
 
     def recut(

@@ -76,12 +76,17 @@ def ensure_collection(
 def set_primary(
     connection: sa.Connection, collection_id: int, policy: str | None, profile: str | None
 ) -> None:
-    """Record what the collection's chunks are to be made with; drift is measured against it."""
-    values = {"policy": policy, "profile": profile}
+    """Record what the collection's chunks are to be made with; drift is measured against it.
+
+    Nothing is written where it stands there already.
+    """
+    given = {"policy": policy, "profile": profile}
+    values = {key: value for key, value in given.items() if value is not None}
+    differs = sa.or_(
+        sa.false(), *(collections.c[key].is_distinct_from(v) for key, v in values.items())
+    )
     connection.execute(
-        collections.update()
-        .where(collections.c.id == collection_id)
-        .values({key: value for key, value in values.items() if value is not None})
+        collections.update().where(collections.c.id == collection_id, differs).values(values)
     )
 
 

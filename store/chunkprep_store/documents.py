@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from chunkprep_ingest.errors import NotFoundError
 from chunkprep_ingest.model import ChunkRow, Fingerprints, Moment, ParsedDocument
-from chunkprep_store.clauses import in_force_clause
+from chunkprep_store.clauses import in_force_clause, opens_clause
 from chunkprep_store.rows import decode_elements
 from chunkprep_store.tables import (
     chunks,
@@ -180,12 +180,23 @@ def _version_rows(collection_id: int) -> sa.Select[Any]:
 
 
 def list_documents(
-    connection: sa.Connection, collection_id: int, at: Moment | None
+    connection: sa.Connection,
+    collection_id: int,
+    at: Moment | None,
+    *,
+    after: str | None = None,
+    limit: int | None = None,
+    access: Collection[str] | None = None,
 ) -> Iterator[VersionInfo]:
     """The version that stands for each document, withdrawn ones included; with `at`, the
-    version in force then, of the documents that have one. In order of the key.
+    version in force then, of the documents that have one. In the database's order of the key,
+    from the first one `after`. With `access` (labels): what a caller with these may see.
     """
-    query = _version_rows(collection_id).order_by(documents.c.document)
+    query = _version_rows(collection_id).order_by(documents.c.document).limit(limit)
+    if after is not None:
+        query = query.where(documents.c.document > after)
+    if access is not None:
+        query = query.where(opens_clause(versions, connection.dialect.name, access))
     if at is None:
         query = query.where(versions.c.version == documents.c.current_version)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -133,11 +133,23 @@ class Reading(Opened):
             collection, lambda c, n: search.search(c, n, query, top, at, any_status, access)
         )
 
-    def documents(self, collection: str, at: Moment | None = None) -> Iterator[VersionInfo]:
-        """The version that stands for each document (with `at`: in force then), by key."""
+    def documents(
+        self,
+        collection: str,
+        at: Moment | None = None,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        access: Collection[str] | None = None,
+    ) -> Iterator[VersionInfo]:
+        """The version that stands for each document (with `at`: in force then), by key: at most
+        `limit` of those `after` a key; with `access` (labels), what a caller with these may see.
+        """
         number = self.collection_id(collection)
         with self.database.snapshot() as connection:
-            yield from documents.list_documents(connection, number, at)
+            yield from documents.list_documents(
+                connection, number, at, after=after, limit=limit, access=access
+            )
 
     def versions(self, collection: str, document: str) -> list[VersionInfo]:
         """Every stored version of a document, with its history. Raises NotFoundError."""

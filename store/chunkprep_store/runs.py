@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -164,7 +164,12 @@ def list_failures(connection: sa.Connection, collection_id: int) -> list[Failure
 
 def forget_failure(connection: sa.Connection, collection_id: int, document: str) -> None:
     """Drop a failure: the source is gone, or was ingested."""
-    connection.execute(_FORGET, {"owner": collection_id, "key": document})
+    forget_failures(connection, collection_id, [document])
+
+
+def forget_failures(connection: sa.Connection, collection_id: int, keys: Iterable[str]) -> None:
+    """Drop the failures of these documents, at least one."""
+    connection.execute(_FORGET, [{"owner": collection_id, "key": key} for key in keys])
 
 
 _FORGET = failures.delete().where(

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from chunkprep_ingest.errors import SchemaError, StoreError
 from chunkprep_store.engine import Database
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration: what this program works with (a test holds it equal to the files)."""
 
 

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment
-from chunkprep_store.clauses import in_force_clause
-from chunkprep_store.rows import to_json
+from chunkprep_store.clauses import in_force_clause, opens_clause
 from chunkprep_store.tables import chunks
 
 
@@ -78,15 +77,8 @@ def search(
     if not any_status:
         statement = statement.where(in_force_clause(chunks, at))
     if access is not None:
-        statement = statement.where(_visible(connection.dialect.name, access))
+        statement = statement.where(opens_clause(chunks, connection.dialect.name, access))
     return [SearchHit._make(row) for row in connection.execute(statement)]
-
-
-def _visible(dialect: str, access: Sequence[str]) -> sa.ColumnElement[bool]:
-    """The SQL twin of the packer's `may_see`; labels stand in the column as JSON texts."""
-    place = sa.func.instr if dialect == "sqlite" else sa.func.strpos
-    shared = [place(chunks.c.access, to_json([label])[1:-1]) > 0 for label in access]
-    return sa.or_(chunks.c.access == "[]", *shared)
 
 
 Ranked = tuple[sa.FromClause, sa.ColumnElement[bool], sa.ColumnElement[Any]]

@@ -11,6 +11,7 @@ from chunkprep_ingest.errors import MetadataError, RequestError
 from chunkprep_ingest.metadata import METADATA_FIELDS, RENDERED_FIELDS, Metadata, parse_metadata
 from chunkprep_ingest.model import Moment
 from chunkprep_store.changes import Outbox
+from chunkprep_store.collection import get_policy
 from chunkprep_store.history import DRAFTED, VersionRow, change_version, lock_documents
 from chunkprep_store.inplace import replace_metadata
 from chunkprep_store.lifecycle import Decided, decided, hold
@@ -37,6 +38,7 @@ def set_metadata(
     if "supersedes" in fields:
         lock_links(connection, collection_id)
     row, metadata = _changed(connection, collection_id, key, fields)
+    _refuse_shown_date(connection, row, fields)
     if row.closed_by == DRAFTED and row.status == "draft" and metadata.status == "active":
         restore(connection, collection, collection_id, key, row.version, now, reason)
         row, metadata = _changed(connection, collection_id, key, fields)
@@ -64,16 +66,28 @@ def _changed(
     return row, parse_metadata({**before.model_dump(), **fields}, key)
 
 
+def _refuse_shown_date(
+    connection: sa.Connection, row: VersionRow, fields: Mapping[str, object]
+) -> None:
+    policy = get_policy(connection, row.policy)
+    if "valid_from" in fields and policy is not None and "date" in policy.header_fields:
+        raise _stands_in_headers("valid_from")
+
+
+def _stands_in_headers(name: str) -> RequestError:
+    return RequestError(
+        f"{name} stands in every header, so that it makes a new version: change it in the "
+        f"document, its sidecar or chunkprep.yaml, and ingest again",
+        name,
+    )
+
+
 def _refuse_fields(fields: Mapping[str, object]) -> None:
     for name in fields:
         if name not in METADATA_FIELDS:
             known = ", ".join(sorted(METADATA_FIELDS - RENDERED_FIELDS))
             raise RequestError(f"{name!r} is no metadata field; use one of {known}", name)
         if name in RENDERED_FIELDS:
-            raise RequestError(
-                f"{name} stands in every header, so that it makes a new version: change it in the "
-                f"document, its sidecar or chunkprep.yaml, and ingest again",
-                name,
-            )
+            raise _stands_in_headers(name)
     if not fields:
         raise MetadataError("bad_metadata", "no field was given; write KEY=VALUE")

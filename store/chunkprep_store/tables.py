@@ -1,4 +1,4 @@
-"""The tables (DESIGN.md section 4), declared once; migrations/ builds the same (tested).
+"""The tables, declared once; migrations/ builds the same (tested).
 
 Moments are microseconds since 1970 UTC, lists and settings JSON texts. The columns of `chunks`
 stand in the order of `ChunkRow`, so that a lookup's row needs no rearranging.
@@ -8,126 +8,140 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-NAMING = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-metadata = sa.MetaData(naming_convention=NAMING)
+from chunkprep_store.columns import (
+    counted_key,
+    data,
+    flag,
+    large,
+    loose_number,
+    metadata,
+    moment,
+    part_of,
+    row_number,
+    share,
+    table,
+    text,
+    text_key,
+    whole,
+)
 
-Moment = sa.BigInteger
-Key = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-"""A row number; SQLite counts up only in a column of type INTEGER."""
+__all__ = [
+    "api_keys",
+    "changes",
+    "chunk_prices",
+    "chunks",
+    "collections",
+    "documents",
+    "elements",
+    "failures",
+    "links",
+    "metadata",
+    "metadata_history",
+    "pack_chunks",
+    "packs",
+    "policies",
+    "profiles",
+    "runs",
+    "versions",
+]
 
 STATUS_VALUES = "status IN ('draft', 'active', 'superseded', 'withdrawn')"
 
-
-def _row_number() -> sa.Column[int]:
-    return sa.Column("id", Key, primary_key=True, autoincrement=True)
-
-
-def _refers(
-    name: str, target: str, *, nullable: bool = False, ondelete: str | None = "CASCADE"
-) -> sa.Column[int]:
-    return sa.Column(name, Key, sa.ForeignKey(target, ondelete=ondelete), nullable=nullable)
-
-
-def _text(name: str, default: str | None = None) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, nullable=False, server_default=default)
-
-
-profiles = sa.Table(
+profiles = table(
     "profiles",
-    metadata,
-    sa.Column("fingerprint", sa.Text, primary_key=True),
-    _text("encoding"),
-    _text("template"),
-    sa.Column("ordinal_tokens", sa.Integer, nullable=False),
-    sa.Column("exact", sa.Boolean, nullable=False),
-    sa.Column("margin", sa.Integer, nullable=False),
+    "An encoding and a template: what prices depend on.",
+    text_key("fingerprint", "Digest of all that prices depend on."),
+    text("encoding", "The tokenizer's name."),
+    text("template", "JSON: the strings of header, delimiter and cut marker."),
+    whole("ordinal_tokens", "Tokens that a number from 1 to 999 adds to a header."),
+    flag("exact", "Whether block costs add up to the token."),
+    whole("margin", "Tokens in each price for junctions; 0 where counts are exact."),
 )
 
-policies = sa.Table(
+policies = table(
     "policies",
-    metadata,
-    sa.Column("fingerprint", sa.Text, primary_key=True),
-    _text("settings"),
+    "A splitting policy: what chunks depend on.",
+    text_key("fingerprint", "Digest of the settings and of the splitter's version."),
+    text("settings", "JSON: cap, target, minimum and rules."),
 )
 
-collections = sa.Table(
+collections = table(
     "collections",
-    metadata,
-    _row_number(),
-    _text("name"),
-    sa.Column("policy", sa.Text),
-    sa.Column("profile", sa.Text),
-    sa.Column("change_cursor", sa.BigInteger, nullable=False, server_default="0"),
-    sa.Column("created_at", Moment, nullable=False),
+    "A named set of documents.",
+    row_number(),
+    text("name", "Its name."),
+    text("policy", "Fingerprint of the policy that it is split by.", optional=True),
+    text("profile", "Fingerprint of the profile that it is priced under.", optional=True),
+    large("change_cursor", "The newest entry of its change feed.", "0"),
+    moment("created_at", "When it was made."),
     sa.UniqueConstraint("name"),
 )
 
-documents = sa.Table(
+documents = table(
     "documents",
-    metadata,
-    _row_number(),
-    _refers("collection_id", "collections.id"),
-    _text("document"),
-    sa.Column("last_version", sa.Integer, nullable=False, server_default="0"),
-    # 0: named by another document's `supersedes`, not yet here
-    sa.Column("current_version", sa.Integer),
-    sa.Column("created_at", Moment, nullable=False),
-    sa.Column("erased_at", Moment),
+    "What a path or URL names, whatever its versions.",
+    row_number(),
+    part_of("collection_id", "collections.id", "Its collection."),
+    text("document", "Its key, stable."),
+    whole("last_version", "The newest version; 0: named by `supersedes`, not yet here.", "0"),
+    whole("current_version", "The version that stands for it.", optional=True),
+    moment("created_at", "When its name was first seen."),
+    moment("erased_at", "When it was erased: a tombstone.", optional=True),
     sa.UniqueConstraint("collection_id", "document"),
 )
 
-versions = sa.Table(
+versions = table(
     "versions",
-    metadata,
-    _row_number(),
-    _refers("document_id", "documents.id"),
-    sa.Column("version", sa.Integer, nullable=False),
-    _text("status"),
-    _text("origin", "ingest"),  # or 'restore'
-    _text("title"),
-    _text("uri"),
-    sa.Column("etag", sa.Text),
-    _text("bytes_hash"),
-    _text("content_hash"),
-    _text("rendered"),
-    _text("inputs"),  # digest of all that the chunk ids depend on, but for the repeat
-    _text("reader"),
-    _text("policy"),
-    _text("profile"),
-    _text("source_metadata"),  # as the source gives it
-    _text("overrides", "{}"),  # fields set by hand
-    _text("metadata"),  # both together
-    sa.Column("authority", sa.Integer, nullable=False, server_default="0"),
-    _text("access", "[]"),
-    _text("tags", "[]"),
-    sa.Column("source", sa.Text),
-    sa.Column("edition", sa.Text),
-    sa.Column("valid_from", Moment),
-    sa.Column("valid_to", Moment),
-    sa.Column("review_by", Moment),
-    sa.Column("stored_at", Moment, nullable=False),
-    sa.Column("released_at", Moment),  # when it stopped being a draft
-    sa.Column("closes_at", Moment),  # end set by a withdrawal or by another document
-    sa.Column("closed_by", sa.Text),  # 'hand', 'sync', 'metadata', or 'document:' + its key
-    sa.Column("effective_from", Moment),
-    sa.Column("effective_to", Moment),
-    sa.Column("superseded_at", Moment),
-    sa.Column("withdrawn_at", Moment),
-    sa.Column("reason", sa.Text),
-    sa.Column("changed_at", Moment, nullable=False),  # when status or range last changed
-    sa.Column("pruned_at", Moment),
-    sa.Column("coverage", sa.Float, nullable=False),
-    _text("missing", "[]"),
-    _text("warnings", "[]"),
-    sa.Column("chunks", sa.Integer, nullable=False),
-    sa.Column("tokens", sa.BigInteger, nullable=False),
-    sa.Column("run_id", sa.Text),
+    "One state of a document; text, headers, ids and prices never change once written.",
+    row_number(),
+    part_of("document_id", "documents.id", "Its document."),
+    whole("version", "1, 2, 3 …"),
+    text("status", "What was decided: draft, active, superseded, withdrawn."),
+    text(
+        "origin", "`ingest`, `restore`, or `recut:N`: the text of version N, cut again.", "ingest"
+    ),
+    text("title", "What headers show."),
+    text("uri", "Where it was read from."),
+    text("etag", "The remote object's mark of change.", optional=True),
+    text("bytes_hash", "SHA-256 of the file: what has not changed is known by it."),
+    text("content_hash", "Of the text and of what headers show."),
+    text("rendered", "JSON: the metadata that headers show."),
+    text("inputs", "Digest of all that chunk ids depend on, but for document and repeat."),
+    text("reader", "Fingerprint of the reader."),
+    text("policy", "Fingerprint of the policy."),
+    text("profile", "Fingerprint of the profile."),
+    text("source_metadata", "JSON: metadata as the source gives it."),
+    text("overrides", "JSON: fields set by hand.", "{}"),
+    text("metadata", "JSON: both together."),
+    whole("authority", "0 to 100.", "0"),
+    text("access", "JSON: labels; none: open to all.", "[]"),
+    text("tags", "JSON: tags.", "[]"),
+    text("source", "Where it comes from, for filters.", optional=True),
+    text("edition", "What people call it.", optional=True),
+    moment("valid_from", "In force from, as the metadata says.", optional=True),
+    moment("valid_to", "First moment out of force, as the metadata says.", optional=True),
+    moment("review_by", "When somebody should look at it.", optional=True),
+    moment("stored_at", "When it was written."),
+    moment("released_at", "When it stopped being a draft.", optional=True),
+    moment("closes_at", "End set by a withdrawal or by another document.", optional=True),
+    text(
+        "closed_by",
+        "By what: `hand`, `sync`, `metadata`, `draft`, or `document:` and its key.",
+        optional=True,
+    ),
+    moment("effective_from", "Start of its range; null is open.", optional=True),
+    moment("effective_to", "End of its range, excluded; null is open.", optional=True),
+    moment("superseded_at", "When it was superseded.", optional=True),
+    moment("withdrawn_at", "When it was withdrawn.", optional=True),
+    text("reason", "Why, as a hand gave it.", optional=True),
+    moment("changed_at", "When status or range last changed."),
+    moment("pruned_at", "When its content was removed.", optional=True),
+    share("coverage", "Share of the file's own words that reached its elements."),
+    text("missing", "JSON: some words that did not.", "[]"),
+    text("warnings", "JSON: what reading and splitting had to say.", "[]"),
+    whole("chunks", "How many chunks."),
+    large("tokens", "Sum of their block costs."),
+    text("run_id", "The run that wrote it.", optional=True),
     sa.UniqueConstraint("document_id", "version"),
     sa.CheckConstraint(STATUS_VALUES, name="status"),
     sa.Index(
@@ -139,210 +153,188 @@ versions = sa.Table(
     ),
 )
 
-metadata_history = sa.Table(
+metadata_history = table(
     "metadata_history",
-    metadata,
-    _row_number(),
-    _refers("version_id", "versions.id"),
-    sa.Column("at", Moment, nullable=False),
-    _text("field"),
-    sa.Column("old", sa.Text),
-    sa.Column("new", sa.Text),
-    sa.Column("reason", sa.Text),
+    "One field of a version's metadata that changed in place.",
+    row_number(),
+    part_of("version_id", "versions.id", "The version."),
+    moment("at", "When."),
+    text("field", "Which field."),
+    text("old", "JSON: its value before.", optional=True),
+    text("new", "JSON: its value since.", optional=True),
+    text("reason", "Why, as a hand gave it.", optional=True),
     sa.Index("ix_metadata_history_version_id", "version_id"),
 )
 
-elements = sa.Table(
+elements = table(
     "elements",
-    metadata,
-    sa.Column(
-        "version_id",
-        Key,
-        sa.ForeignKey("versions.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
-    sa.Column("payload", sa.LargeBinary, nullable=False),  # zlib of JSON, see elements.py
+    "The parsed form of a version, to split again from.",
+    part_of("version_id", "versions.id", "The version.", key=True),
+    data("payload", "The text and its elements: JSON, compressed with zlib."),
 )
 
-chunks = sa.Table(
+chunks = table(
     "chunks",
-    metadata,
-    _row_number(),
-    _refers("collection_id", "collections.id"),
-    _refers("version_id", "versions.id"),
-    _text("chunk_id"),
-    _text("document"),
-    sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("ordinal", sa.Integer, nullable=False),
-    _text("text"),
-    _text("header"),
-    sa.Column("block_tokens", sa.Integer, nullable=False),
-    sa.Column("header_tokens", sa.Integer, nullable=False),
-    sa.Column("delimiter_tokens", sa.Integer, nullable=False),
-    _text("boundaries"),
-    _text("kind"),
-    sa.Column("truncatable", sa.Boolean, nullable=False),
-    _text("heading_path"),
-    sa.Column("page", sa.Integer),
-    _text("status"),
-    sa.Column("superseded_by", sa.Text),
-    sa.Column("effective_from", Moment),
-    sa.Column("effective_to", Moment),
-    sa.Column("authority", sa.Integer, nullable=False),
-    _text("access"),
-    sa.Column("source", sa.Text),
-    _text("tags"),
-    _text("content_hash"),
-    sa.Column("signature", sa.LargeBinary, nullable=False),
-    _text("policy"),
-    _text("profile"),
-    sa.Column("stored_at", Moment, nullable=False),
-    # where the text comes from: version text [span_start:span_end], see audit/wholeness
-    sa.Column("span_start", sa.Integer, nullable=False),
-    sa.Column("span_end", sa.Integer, nullable=False),
-    _text("additions", "[]"),
-    _text("substitutions", "[]"),
-    _text("rendering", "verbatim"),
-    sa.Column("held_from", Moment),  # of a text cut again: since when it holds
+    "A chunk with all that packing needs.",
+    row_number(),
+    part_of("collection_id", "collections.id", "Its collection."),
+    part_of("version_id", "versions.id", "Its version."),
+    text("chunk_id", "Its id: opaque, never used twice."),
+    text("document", "The document's key."),
+    whole("version", "The version's number."),
+    whole("ordinal", "Its place in the version, from 0."),
+    text("text", "Its text, as the model sees it."),
+    text("header", "What stands before the text."),
+    whole("block_tokens", "Cost of the whole block: header, text and delimiter."),
+    whole("header_tokens", "Cost of the header."),
+    whole("delimiter_tokens", "Cost of the delimiter."),
+    text("boundaries", "JSON: `[offset, kind, block_tokens]` of each place where it may be cut."),
+    text("kind", "`prose`, `table` or `code`."),
+    flag("truncatable", "Whether it may be cut unless the request says otherwise."),
+    text("heading_path", "JSON: the headings that it stands under."),
+    whole("page", "Its page, from 1, where the format has pages.", optional=True),
+    text("status", "The version's."),
+    text(
+        "superseded_by",
+        "Its successor: a chunk id of the version that replaced this one.",
+        optional=True,
+    ),
+    moment("effective_from", "The version's; null is open.", optional=True),
+    moment("effective_to", "The version's, excluded; null is open.", optional=True),
+    whole("authority", "The version's."),
+    text("access", "The version's."),
+    text("source", "The version's.", optional=True),
+    text("tags", "The version's."),
+    text("content_hash", "Of the text alone: equal hash, equal embedding."),
+    data("signature", "MinHash for near duplicates; empty for short texts."),
+    text("policy", "Fingerprint of the policy that it was split by."),
+    text("profile", "Fingerprint of the profile that it is priced under."),
+    moment("stored_at", "When the version was written."),
+    whole("span_start", "Start of its text in the version's text."),
+    whole("span_end", "End of its text in the version's text."),
+    text("additions", "JSON: `[offset, length]` of what the document does not have there.", "[]"),
+    text("substitutions", "JSON: `[offset, original]` of characters that were neutralised.", "[]"),
+    text("rendering", "`verbatim`, or `records`: rows of a wide table as lines.", "verbatim"),
+    moment("held_from", "Of a text cut again: since when it has held.", optional=True),
     sa.UniqueConstraint("chunk_id"),
     sa.UniqueConstraint("version_id", "ordinal"),
     sa.CheckConstraint(STATUS_VALUES, name="status"),
 )
 
-chunk_prices = sa.Table(
+chunk_prices = table(
     "chunk_prices",
-    metadata,
-    sa.Column(
-        "chunk_row",
-        Key,
-        sa.ForeignKey("chunks.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
-    sa.Column("encoding", sa.Text, primary_key=True),
-    _text("profile"),
-    sa.Column("header", sa.Text),  # where the profile's template is another one
-    sa.Column("block_tokens", sa.Integer, nullable=False),
-    sa.Column("header_tokens", sa.Integer, nullable=False),
-    sa.Column("delimiter_tokens", sa.Integer, nullable=False),
-    _text("boundaries"),
+    "What a chunk costs in a further encoding.",
+    part_of("chunk_row", "chunks.id", "The chunk.", key=True),
+    text_key("encoding", "The further encoding."),
+    text("profile", "Fingerprint of its profile."),
+    text("header", "The header there, where the template differs.", optional=True),
+    whole("block_tokens", "Cost of the whole block."),
+    whole("header_tokens", "Cost of the header."),
+    whole("delimiter_tokens", "Cost of the delimiter."),
+    text("boundaries", "As in `chunks`, at prices of this encoding."),
     sqlite_with_rowid=False,
 )
 
-links = sa.Table(
+links = table(
     "links",
-    metadata,
-    _row_number(),
-    _refers("old_id", "documents.id"),
-    _refers("new_id", "documents.id"),
-    sa.Column("effective_from", Moment, nullable=False),
-    sa.Column("decided_at", Moment, nullable=False),
-    _text("origin"),  # 'hand' or 'metadata'
-    sa.Column("reason", sa.Text),
+    "One document that supersedes another.",
+    row_number(),
+    part_of("old_id", "documents.id", "The document that is replaced."),
+    part_of("new_id", "documents.id", "The document that replaces it."),
+    moment("effective_from", "From when."),
+    moment("decided_at", "When that was said."),
+    text("origin", "`hand` or `metadata`."),
+    text("reason", "Why, as a hand gave it.", optional=True),
     sa.UniqueConstraint("old_id", "new_id"),
     sa.Index("ix_links_new_id", "new_id"),
 )
 
-runs = sa.Table(
+runs = table(
     "runs",
-    metadata,
-    sa.Column("run_id", sa.Text, primary_key=True),
-    _refers("collection_id", "collections.id"),
-    _text("kind"),
-    sa.Column("started_at", Moment, nullable=False),
-    sa.Column("finished_at", Moment),
-    _text("settings", "{}"),
-    sa.Column("summary", sa.Text),
-    sa.Column("flow_run_id", sa.Text),  # Prefect's
+    "A run of ingest, resplit, recount or prune.",
+    text_key("run_id", "Its id."),
+    part_of("collection_id", "collections.id", "Its collection."),
+    text("kind", "`ingest`, `resplit`, `recount` or `prune`."),
+    moment("started_at", "When it began."),
+    moment("finished_at", "When it ended; null: under way, or broken off.", optional=True),
+    text("settings", "JSON: what it was asked.", "{}"),
+    text("summary", "JSON: what it did.", optional=True),
+    text("flow_run_id", "Prefect's flow run, where there was one.", optional=True),
     sa.Index("ix_runs_collection_id_started_at", "collection_id", "started_at"),
 )
 
-failures = sa.Table(
+failures = table(
     "failures",
-    metadata,
-    _row_number(),
-    _refers("collection_id", "collections.id"),
-    _text("document"),
-    _text("uri"),
-    _text("code"),
-    _text("message"),
-    _text("remedy"),
-    sa.Column("attempt_key", sa.Text),
-    sa.Column("attempts", sa.Integer, nullable=False),
-    sa.Column("first_at", Moment, nullable=False),
-    sa.Column("last_at", Moment, nullable=False),
-    sa.Column("run_id", sa.Text),
+    "A document whose last ingest failed.",
+    row_number(),
+    part_of("collection_id", "collections.id", "Its collection."),
+    text("document", "Its key."),
+    text("uri", "Where it was read from."),
+    text("code", "Why, as a stable code."),
+    text("message", "What is wrong."),
+    text("remedy", "What to do."),
+    text("attempt_key", "Of the attempt: file, metadata and options of reading.", optional=True),
+    whole("attempts", "How often that was tried."),
+    moment("first_at", "The first failure."),
+    moment("last_at", "The latest failure."),
+    text("run_id", "The latest run that tried.", optional=True),
     sa.UniqueConstraint("collection_id", "document"),
 )
 
-changes = sa.Table(
+changes = table(
     "changes",
-    metadata,
-    sa.Column(
-        "collection_id",
-        Key,
-        sa.ForeignKey("collections.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
-    sa.Column("cursor", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("at", Moment, nullable=False),
-    _text("action"),  # 'upsert' or 'remove'
-    _text("chunk_id"),
-    _text("document"),
-    sa.Column("version", sa.Integer, nullable=False),
+    "An entry of the change feed; its text is joined on read.",
+    part_of("collection_id", "collections.id", "Its collection.", key=True),
+    counted_key("cursor", sa.BigInteger, "Its place: no gap, in commit order."),
+    moment("at", "When."),
+    text("action", "`upsert` or `remove`."),
+    text("chunk_id", "Which chunk."),
+    text("document", "The document's key."),
+    whole("version", "The version's number."),
     sqlite_with_rowid=False,
 )
 
-packs = sa.Table(
+packs = table(
     "packs",
-    metadata,
-    _row_number(),
-    _refers("collection_id", "collections.id"),
-    _text("request_id"),
-    sa.Column("at", Moment, nullable=False),
-    sa.Column("as_of", Moment, nullable=False),
-    _text("encoding"),
-    sa.Column("slot", sa.Integer, nullable=False),
-    sa.Column("used_tokens", sa.Integer, nullable=False),
-    _text("request"),
-    _text("result"),
-    _text("warnings", "[]"),
+    "A logged pack.",
+    row_number(),
+    part_of("collection_id", "collections.id", "Its collection."),
+    text("request_id", "Its id."),
+    moment("at", "When it was packed."),
+    moment("as_of", "The moment that it was packed for."),
+    text("encoding", "The encoding of its prices."),
+    whole("slot", "Its budget in tokens."),
+    whole("used_tokens", "What it cost."),
+    text("request", "JSON: the request, without vectors."),
+    text("result", "JSON: the answer, with a digest in the place of its text."),
+    text("warnings", "JSON: the answer's warnings.", "[]"),
     sa.UniqueConstraint("collection_id", "request_id"),
     sa.Index("ix_packs_collection_id_at", "collection_id", "at"),
 )
 
-pack_chunks = sa.Table(
+pack_chunks = table(
     "pack_chunks",
-    metadata,
-    sa.Column(
-        "pack_id",
-        Key,
-        sa.ForeignKey("packs.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
-    sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
-    _text("chunk_id"),
-    sa.Column("cut_offset", sa.Integer),
-    # kept though the chunk is pruned; no foreign key, so that erasing a version is one delete
-    sa.Column("version_id", Key),
-    sa.Index("ix_pack_chunks_chunk_id", "chunk_id"),
+    "A chunk in a logged pack.",
+    part_of("pack_id", "packs.id", "The pack.", key=True),
+    counted_key("position", sa.Integer, "Its place in the pack, from 0."),
+    text("chunk_id", "Which chunk."),
+    whole("cut_offset", "Where it was cut; null: whole.", optional=True),
+    # no foreign key, so that erasing a version is one delete
+    loose_number("version_id", "Its version, kept though the chunk is pruned."),
     sa.Index("ix_pack_chunks_version_id", "version_id"),
     sqlite_with_rowid=False,
 )
 
-api_keys = sa.Table(
+api_keys = table(
     "api_keys",
-    metadata,
-    sa.Column("key_id", sa.Text, primary_key=True),
-    _text("name"),
-    _text("secret_hash"),
-    _text("role"),
-    _text("collections"),  # JSON: names, or null for all
-    _text("access"),  # JSON: labels, or null for all
-    sa.Column("created_at", Moment, nullable=False),
-    sa.Column("revoked_at", Moment),
+    "A key of the HTTP service.",
+    text_key("key_id", "Its id, which is no secret."),
+    text("name", "Who it is for."),
+    text("secret_hash", "SHA-256 of the key."),
+    text("role", "`read` or `admin`."),
+    text("collections", "JSON: the collections that it opens; null: all."),
+    text("access", "JSON: the labels that its requests may claim; null: all."),
+    moment("created_at", "When it was made."),
+    moment("revoked_at", "When it was revoked.", optional=True),
     sa.CheckConstraint("role IN ('read', 'admin')", name="role"),
 )

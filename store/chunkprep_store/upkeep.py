@@ -28,7 +28,7 @@ class Upkeep(Opened):
         sources: Sources | None = None,
         index_ids: frozenset[str] | None = None,
     ) -> Iterator[Finding]:
-        """Findings of CONTRACT.md's checks, as they come; memory stays flat.
+        """Findings of CHECKS, as they come; memory stays flat.
 
         `recount` ("all" or about how many chunks) needs `counters`, which gives the counter of an
         encoding by name. `sources` is a complete listing, `index_ids` what a vector index holds.

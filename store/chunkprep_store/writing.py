@@ -40,7 +40,7 @@ def write_version(
     now: Moment,
     run_id: str | None,
 ) -> WriteOutcome:
-    """Store a prepared version as DESIGN.md section 4 says. Raises MetadataError."""
+    """Store a prepared version. Raises MetadataError."""
     source = Metadata.model_validate_json(prepared.metadata_json)
     prints = prepared.fingerprints
     collection_id = ensure_collection(connection, collection, now, prints.policy, prints.profile)

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 from tests.e2e.conftest import Cli
-from tests.support.base_install import BLOCK
+from tests.support.base_install import BLOCK, EXTRAS, REPORT, without
 
-SCRIPT = BLOCK + "from chunkprep_flows.cli import main\nmain()\n"
+MAIN = "from chunkprep_flows.cli import main\nmain()\n"
+SCRIPT = BLOCK + MAIN
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ SCRIPT = BLOCK + "from chunkprep_flows.cli import main\nmain()\n"
         "replay --verify",
         "impact policies/refund-2026.md",
         "audit --recount all",
-        "report --out report.html",
+        "report",
         "withdraw notes/app-release.txt --reason old",
     ],
 )
@@ -36,11 +37,24 @@ def test_it_does_without_the_extras(ingested: Cli, command: str) -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_ingesting_says_which_extra_it_needs(ingested: Cli) -> None:
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [("ingest samples --direct", "ingest"), ("report --out report.html", "report")],
+)
+def test_what_needs_an_extra_says_which(ingested: Cli, command: str, extra: str) -> None:
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, "ingest", "samples", "--direct"],
+        [sys.executable, "-c", SCRIPT, *command.split()], capture_output=True, text=True
+    )
+    assert run.returncode == 2
+    assert f"pip install 'chunkprep[{extra}]'" in run.stderr
+
+
+def test_the_file_of_the_report_needs_its_extra_and_no_server(ingested: Cli) -> None:
+    script = without(set(EXTRAS) - set(REPORT)) + MAIN
+    run = subprocess.run(
+        [sys.executable, "-c", script, "report", "--out", "report.html"],
         capture_output=True,
         text=True,
     )
-    assert run.returncode == 2
-    assert "pip install 'chunkprep[ingest]'" in run.stderr
+    assert run.returncode == 0, run.stderr
+    assert (ingested.folder / "report.html").stat().st_size > 100_000

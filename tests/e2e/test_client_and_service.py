@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import pytest
 from tests.e2e.conftest import Cli
 from tests.support.serving import serving
@@ -37,6 +40,15 @@ def test_the_client_does_over_http_what_the_packer_does_here(ingested: Cli) -> N
         assert len(changes) == 2
         assert client.changes(first["cursor"], limit=1) == changes[1:]
 
+        audited = client.audit(checks=["low_coverage", "policy_drift"])
+        wanted = ingested.lines("audit", "--check", "low_coverage", "--check", "policy_drift")
+        assert (audited["findings"], audited["truncated"]) == (wanted, False)
+        logged = logged_soon(client, there.request_id)
+        assert logged["used_tokens"] == there.used_tokens
+        assert len(logged["result"]["decisions"]) == len(hits)
+        with pytest.raises(NotFoundError, match="in the log"):
+            client.logged_pack("no such pack")
+
         with pytest.raises(NotFoundError):
             client.chunk("no/such chunk")
         with pytest.raises(NotFoundError, match="nowhere"):
@@ -46,6 +58,17 @@ def test_the_client_does_over_http_what_the_packer_does_here(ingested: Cli) -> N
         assert wrong.value.field == "top"
         with pytest.raises(PinsExceedSlot):
             client.pack(PackRequest(budget=5, candidates=hits, pin=[there.blocks[0].document]))
+
+
+def logged_soon(client: Client, request_id: str) -> dict[str, Any]:
+    """The pack, once the log's writer has come to it."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return client.logged_pack(request_id)
+        except NotFoundError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def test_a_key_is_asked_for_once_there_is_one(ingested: Cli) -> None:

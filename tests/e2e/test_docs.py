@@ -16,10 +16,16 @@ from tests.e2e.conftest import ROOT, SAMPLES, Cli
 from tests.support.walkthrough import Command, File, steps
 
 from chunkprep_flows.auditing import ALL_CHECKS
+from chunkprep_flows.commands.resplit import resplit
+from chunkprep_flows.split_settings import SplitSettings
 from chunkprep_ingest.metadata import METADATA_FIELDS
 
 DOCS = ROOT / "docs"
-WALKED = ("versions.md", "vector-index.md", "operations.md", "frameworks.md", "service.md")
+WALKED = (
+    "splitting.md", "versions.md", "vector-index.md", "operations.md", "frameworks.md",
+    "service.md", "tutorial.md", "howto/schedule.md", "howto/postgresql.md",
+    "howto/audit.md", "howto/tune.md",
+)  # fmt: skip
 """Pages that hold commands; a page that gets some is added here, or the last test fails."""
 
 WRITTEN_POSTGRES = "postgresql://keeper@db/chunkprep"
@@ -84,6 +90,17 @@ def test_the_page_on_versions_runs(walker: Cli) -> None:
     assert "0 errors, 0 warnings" in said["chunkprep audit"][0]
 
 
+def test_the_page_on_splitting_runs_and_names_every_setting(walker: Cli) -> None:
+    said = walk(walker, "splitting.md")
+    assert "(2026-01-01)" in said["chunkprep chunks policies/refund-2026.md --json"][0]
+    assert "between 75" in said["chunkprep resplit --cap 300 --target 20"][0]
+    options = {option for parameter in resplit.params for option in parameter.opts}
+    options |= {option for parameter in resplit.params for option in parameter.secondary_opts}
+    named = set(re.findall(r"^\| `(--[a-z-]+)", read("splitting.md"), re.MULTILINE))
+    assert named <= options
+    assert len(named) == len(SplitSettings.model_fields)
+
+
 def test_the_page_on_vector_indexes_runs(walker: Cli) -> None:
     said = walk(walker, "vector-index.md")
     shown = re.findall(r"^Done\(.*\)$", read("vector-index.md"), re.MULTILINE)
@@ -94,10 +111,77 @@ def test_the_page_on_vector_indexes_runs(walker: Cli) -> None:
 
 
 @pytest.mark.postgres
-def test_the_page_on_operations_runs(walker: Cli, postgres_url: str) -> None:
-    said = walk(walker, "operations.md", postgres_url)
-    assert "0 errors, 0 warnings" in said["chunkprep audit --sources samples"][0]
+def test_the_page_on_postgresql_runs(walker: Cli, postgres_url: str) -> None:
+    said = walk(walker, "howto/postgresql.md", postgres_url)
+    [audited] = [text for line, text in said.items() if "audit --sources samples" in line]
+    assert "0 errors, 0 warnings" in audited[0]
     assert (walker.folder / "old.jsonl").read_text().count("\n") > 1
+
+
+def test_the_tutorial_runs_from_a_folder_to_a_proof(walker: Cli) -> None:
+    said = walk(walker, "tutorial.md")
+    whole, old = said["chunkprep pack --budget 400 --candidates candidates.jsonl"]
+    assert ("20 cents a day" in whole, "20 cents a day" in old) == (True, False)
+    assert "superseded" in old
+    [cut] = said["chunkprep pack --budget 100 --candidates candidates.jsonl"]
+    assert "truncated" in cut
+    before, after = said['python ask.py "What does a late book cost?"']
+    assert ("20 cents a day" in before, "30 cents a day" in before) == (True, False)
+    assert ("20 cents a day" in after, "30 cents a day" in after) == (False, True)
+    [hours] = said['python ask.py "What are the opening hours on Saturday?"']
+    assert hours.index("Saturday from 10 to 14") < hours.index("***")
+    assert (
+        "0 errors, 0 warnings, 1 note"
+        in said["chunkprep audit --sources handbook --recount all"][0]
+    )
+    assert "7 of 7 packs rebuilt byte for byte" in said["chunkprep replay --verify"][0]
+
+
+def test_the_page_on_stale_documents_runs(walker: Cli) -> None:
+    said = walk(walker, "howto/audit.md")
+    found = " ".join(text for line, [text] in said.items() if "audit" in line)
+    assert all(check in found for check in ("source_changed", "source_missing", "review_due"))
+    assert "1 of 1 packs change" in said["chunkprep replay --as-now"][0]
+
+
+def test_the_page_on_cap_and_budget_runs(walker: Cli) -> None:
+    said = walk(walker, "howto/tune.md")
+    assert "always_exhausted" in said["chunkprep report"][0]
+    shares = {
+        line: re.findall(r"share of 5 labelled spans +(\S+) +(\S+)", text)
+        for line, [text] in said.items()
+        if line.startswith("chunkprep replay")
+    }
+    narrow = "chunkprep replay --budget 300 --labels answers.jsonl"
+    assert shares.pop(narrow) == [("1", "0.8")]
+    assert list(shares.values()) == [[("1", "1")]] * 3
+    assert "12 updated, 1 skipped" in said["chunkprep resplit --cap 250"][0]
+
+
+def test_the_page_on_schedules_runs(walker: Cli) -> None:
+    said = walk(walker, "howto/schedule.md")
+    [audited] = said["chunkprep audit --sources samples --fail-on warning"]
+    assert "0 errors, 0 warnings" in audited
+
+
+@pytest.mark.prefect
+def test_the_schedule_of_the_page_is_served(ingested: Cli, prefect_api: str) -> None:
+    [line] = re.findall(r"^chunkprep schedule .*$", read("howto/schedule.md"), re.MULTILINE)
+    command = [sys.executable, "-m", "chunkprep_flows.cli", *shlex.split(line)[1:]]
+    env = {**os.environ, "PREFECT_API_URL": prefect_api}
+    with subprocess.Popen(
+        command, cwd=ingested.folder, env=env, stderr=subprocess.PIPE, text=True
+    ) as serving:
+        assert serving.stderr is not None
+        told = serving.stderr.readline()
+        serving.terminate()
+        serving.communicate(timeout=90)
+    assert told.startswith("serving ingest-documents/ingest and audit-versions/ingest at http")
+
+
+def test_the_page_on_operations_runs(walker: Cli) -> None:
+    said = walk(walker, "operations.md")
+    assert "0 errors, 0 warnings" in said["chunkprep audit --sources samples"][0]
     [kept] = said["chunkprep audit --sources samples --recount all --store sqlite:///backup.db"]
     assert "0 errors, 0 warnings" in kept
     assert "13 unchanged" in said["chunkprep ingest samples --direct --dry-run"][0]
@@ -113,13 +197,31 @@ def test_the_page_on_versions_names_every_check_and_every_field() -> None:
 
 def test_every_page_with_commands_is_walked() -> None:
     with_commands = {
-        page.name
-        for page in DOCS.glob("*.md")
+        page.relative_to(DOCS).as_posix()
+        for page in DOCS.rglob("*.md")
         if any(isinstance(step, Command) for step in steps(page.read_text(encoding="utf-8")))
     }
     assert with_commands <= set(WALKED)
 
 
 def test_no_machine_path_stands_in_the_docs_or_the_examples() -> None:
-    for page in (*DOCS.glob("*.md"), *(ROOT / "examples").glob("*.py")):
+    for page in (*DOCS.rglob("*.md"), *(ROOT / "examples").glob("*.py")):
         assert not re.search(r"/(home|root|work|tmp)/", page.read_text(encoding="utf-8")), page
+
+
+@pytest.mark.parametrize(
+    "page", [*DOCS.rglob("*.md"), ROOT / "README.md"], ids=lambda page: page.name
+)
+def test_every_link_to_a_file_or_a_heading_leads_there(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in link and not link.startswith("#"):
+            name, _, heading = link.partition("#")
+            target = (page.parent / name).resolve()
+            assert target.exists(), link
+            assert not heading or heading in headings(target), link
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-") for name in found}

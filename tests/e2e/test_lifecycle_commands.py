@@ -199,6 +199,28 @@ def test_resplit_makes_smaller_chunks_without_the_files(two: Cli) -> None:
     assert two.lines("audit") == []
 
 
+def test_resplit_takes_every_rule_and_says_what_to_give(two: Cli) -> None:
+    table = "| what | price |\n|---|---|\n| tea | 2 EUR |"
+    write(two, a=f"---\nvalid_from: 2026-03-01\n---\n# A\n\nAll prices:\n\n{table}\n\nUntil May.\n")
+    two.ingest("docs")
+    assert len(two.lines("chunks", "a.md")) == 1
+    two.json("resplit", "--tables", "alone", "--header-field", "date")
+    chunks = two.lines("chunks", "a.md")
+    assert [c["kind"] for c in chunks] == ["prose", "table", "prose"]
+    assert {c["header"] for c in chunks} == {"[Source: A (2026-03-01)]\n"} | {
+        "[Source: A > A (2026-03-01)]\n"
+    } & {c["header"] for c in chunks}
+    assert {d["outcome"] for d in two.ingest("docs")["documents"]} == {"unchanged"}  # they stay
+    refused = two("set", "a.md", "valid_from=2026-04-01", code=2)
+    assert "valid_from stands in every header" in refused.stderr
+    two.json("resplit", "--header-field", "none")
+    assert "2026" not in two.lines("chunks", "a.md")[0]["header"]
+    two("set", "a.md", "valid_from=2026-04-01")
+    assert two.lines("audit") == []
+    assert "say what to change" in two("resplit", code=2).stderr
+    assert "target 9" in two("resplit", "--target", 9, code=2).stderr
+
+
 def test_recount_prices_stored_chunks_in_a_further_encoding(two: Cli) -> None:
     ids = [c["chunk_id"] for c in two.lines("chunks", "a.md")]
     assert two.json("recount", "--encoding", "cl100k_base")["chunks"] == 2
@@ -300,3 +322,14 @@ def test_a_slip_in_front_matter_and_a_link_to_nothing_are_told(two: Cli) -> None
     [finding] = two.lines("audit")
     assert (finding["check"], finding["severity"]) == ("successors", "info")
     assert "old.md" in finding["message"]
+
+
+def test_a_date_that_headers_show_makes_a_new_version_when_the_source_changes_it(two: Cli) -> None:
+    write(two, a="---\nvalid_from: 2026-03-01\n---\n# A\n\nApples are red.\n")
+    two.json("ingest", "docs", "--direct", "--header-field", "date")
+    assert two.lines("chunks", "a.md")[0]["header"] == "[Source: A (2026-03-01)]\n"
+    write(two, a="---\nvalid_from: 2026-04-01\n---\n# A\n\nApples are red.\n")
+    report = two.ingest("docs")
+    assert {d["document"]: d["outcome"] for d in report["documents"]}["a.md"] == "updated"
+    assert two.lines("chunks", "a.md")[0]["header"] == "[Source: A (2026-04-01)]\n"
+    assert two.lines("audit") == []

@@ -205,3 +205,10 @@ def test_a_pack_whose_chunks_are_gone_is_no_proof(ingested: Cli) -> None:
         ingested("erase", f"policies/{policy}.md", "--yes")
     result = ingested("replay", "--verify", code=1)
     assert "0 of 1 packs rebuilt byte for byte, 1 cannot be rebuilt" in result.stderr
+
+
+def test_a_search_that_finds_nothing_says_so_beside_the_data(ingested: Cli) -> None:
+    result = ingested("search", "zyzzyva", "--json")
+    assert result.stdout == ""
+    assert result.stderr == "nothing found: no chunk in force holds one of these words\n"
+    assert "no chunk holds" in ingested("search", "zyzzyva", "--any-status").stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email
 import os
 import re
 import subprocess
@@ -75,6 +76,35 @@ def test_the_sdist_holds_what_building_and_testing_need(dist: Path) -> None:
     assert not [name for name in names if name.startswith((".venv", "demo/"))]
 
 
+def test_a_wheel_built_from_the_sdist_holds_the_same(dist: Path, tmp_path: Path) -> None:
+    [sdist] = dist.glob("*.tar.gz")
+    [wheel] = dist.glob("*.whl")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    [source] = tmp_path.iterdir()
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "again")],
+        cwd=source, check=True, capture_output=True,
+    )  # fmt: skip
+    [again] = (tmp_path / "again").iterdir()
+    assert zipfile.ZipFile(again).namelist() == zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_metadata_say_what_the_changelog_and_the_licence_say(dist: Path) -> None:
+    [wheel] = dist.glob("*.whl")
+    archive = zipfile.ZipFile(wheel)
+    [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    told = email.message_from_bytes(archive.read(name))
+    released = re.findall(r"^## \[(\d[^\]]*)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert told["Version"] == released[0]
+    assert told["License-Expression"] == "Apache-2.0"
+    assert "Apache License" in (ROOT / "LICENSE").read_text()
+    assert told["Requires-Python"] == ">=3.11"
+    classifiers = told.get_all("Classifier") or []
+    assert "Typing :: Typed" in classifiers
+    assert {f"Programming Language :: Python :: 3.{n}" for n in (11, 12, 13)} <= set(classifiers)
+
+
 @pytest.mark.prefect
 @pytest.mark.slow
 def test_the_demo_runs_from_the_wheel_in_an_empty_environment(
@@ -88,3 +118,5 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_environment(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "audit: 0 errors" in done.stdout
+    called = elsewhere / "chunkprep"
+    assert done.stdout.splitlines()[-1] == f"  {called} docs --store sqlite:///demo/chunkprep.db"

@@ -115,6 +115,7 @@ def test_what_an_earlier_schema_holds_is_kept(store_url: str) -> None:
             for statement in (
                 "ALTER TABLE failures RENAME COLUMN attempt_key TO bytes_hash",
                 "ALTER TABLE runs DROP COLUMN flow_run_id",
+                "CREATE INDEX ix_pack_chunks_chunk_id ON pack_chunks (chunk_id)",
                 "UPDATE alembic_version SET version_num = '0003'",
             ):
                 connection.execute(sa.text(statement))

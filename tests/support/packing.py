@@ -10,6 +10,7 @@ from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.model import ChunkRow
 from chunkprep_ingest.template import TEMPLATES, Template
 from chunkprep_ingest.tokens import tiktoken_counter
+from chunkprep_packer.unstored import UNSTORED
 
 COUNTER: Counter = tiktoken_counter("o200k_base")
 TEMPLATE: Template = TEMPLATES["markdown"]
@@ -20,34 +21,16 @@ AT = 1_000_000
 
 def sized_row(name: str, cost: int, **changes: object) -> ChunkRow:
     """A row of which only the cost matters; `changes` are fields of ChunkRow."""
-    row = ChunkRow(
+    row = UNSTORED._replace(
         chunk_id=name,
         document=f"{name}.md",
         version=1,
-        ordinal=0,
         text=name,
-        header="",
         block_tokens=cost,
-        header_tokens=0,
-        delimiter_tokens=0,
-        boundaries="[]",
-        kind="prose",
         truncatable=True,
-        heading_path="[]",
-        page=None,
-        status="active",
-        superseded_by=None,
-        effective_from=None,
-        effective_to=None,
-        authority=0,
-        access="[]",
-        source=None,
-        tags="[]",
         content_hash=name,
-        signature=b"",
         policy="policy-1",
         profile=PROFILE,
-        stored_at=0,
     )
     return row._replace(**changes)  # type: ignore[arg-type]
 

@@ -8,6 +8,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Sequence
 
+from chunkprep_ingest.errors import UnavailableError
 from chunkprep_packer.log_writer import LogWriter
 from chunkprep_store import PackRecord
 
@@ -105,6 +106,27 @@ def test_a_write_that_fails_for_a_while_is_tried_again() -> None:
     writer.put("a", build("1"))
     writer.close()
     assert (sheet.names(), writer.take_lost()) == (["1"], 0)
+
+
+def test_while_the_database_is_away_nothing_is_given_up_until_somebody_waits() -> None:
+    sheet, tries = Sheet(), iter([UnavailableError("away")] * 50)
+
+    def away(collection: str, records: Sequence[PackRecord]) -> None:
+        if error := next(tries, None):
+            raise error
+        sheet.write(collection, records)
+        written.set()
+
+    written = threading.Event()
+    writer = LogWriter(away, interval=0, pauses=(0, 0))
+    writer.put("a", build("1"))
+    assert written.wait(30)
+    assert (sheet.names(), writer.take_lost()) == (["1"], 0)
+    tries = iter([UnavailableError("away")] * 1_000_000)
+    writer.put("a", build("2"))
+    writer.flush()
+    assert writer.take_lost() == 1
+    writer.close()
 
 
 def test_many_threads_lose_nothing() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from shutil import which
 
 import click
 
 from chunkprep_flows.console import talk
 from chunkprep_flows.options import command, option
 
+NAME = "chunkprep"
 
-@command(example="chunkprep demo --dir /tmp/demo")
+
+@command(example="chunkprep demo --dir tried")
 @option(
     "--dir",
     "folder",
@@ -37,5 +41,11 @@ def demo(ctx: click.Context, folder: Path) -> None:
         f"{server}, {engine:.1f} s around two flow runs; chunkprep's own: {times.own:.1f} s"
     )
     click.echo(f"The store is {folder / 'chunkprep.db'}; look into it with for example")
-    click.echo(f"  chunkprep docs --store sqlite:///{(folder / 'chunkprep.db').as_posix()}")
+    click.echo(f"  {program()} docs --store sqlite:///{(folder / 'chunkprep.db').as_posix()}")
     ctx.exit(code)
+
+
+def program() -> str:
+    """How to call this program: by name where the PATH has it (in no fresh clone), else by path."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == NAME and which(NAME) is None else NAME

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from chunkprep_flows.commands.split_options import split_options
 from chunkprep_flows.console import print_json, print_table, talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
@@ -27,7 +28,7 @@ def known_encoding(ctx: click.Context, option: click.Parameter, name: str | None
 
 
 source_options = stacked(
-    option("--cap", type=int, metavar="N", help="Most tokens of a block (new collection: 512)."),
+    split_options,
     option("--encoding", metavar="NAME", help="The tokenizer (new collection: o200k_base)."),
     option("--template", metavar="NAME|FILE",
            help="Header and delimiter (new collection: markdown): xml, plain, or a JSON file."),

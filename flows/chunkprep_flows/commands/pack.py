@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from chunkprep_flows.console import print_json, print_records, print_table
+from chunkprep_flows.console import print_json, print_records, print_table, talk
 from chunkprep_flows.opened import at, now, opened
 from chunkprep_flows.options import (
     F,
@@ -59,6 +59,8 @@ def search(
         raise RequestError(f"the query {query!r} holds no word to look for", "query")
     with opened(store) as source:
         hits = source.search(collection, query, top=top, at=at(as_of), any_status=any_status)
+    if not hits:
+        talk(f"nothing found: no chunk{'' if any_status else ' in force'} holds one of these words")
     found = (
         {**hit._asdict(), "heading_path": orjson.loads(hit.heading_path)} for hit in scaled(hits)
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,29 +18,48 @@ from chunkprep_ingest.errors import ChunkprepError
 if TYPE_CHECKING:
     from chunkprep_packer.service.settings import ServiceSettings
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+APP = "chunkprep_packer.service.app:app_from_environment"
 GRACE_SECONDS = 30
 """How long requests at work may take to end after SIGTERM."""
 WORKER_SECONDS = 60
 """How long a worker may be silent before it is replaced: starting takes seconds."""
 
 
+def limit(name: str, default: int, unit: str, text: str) -> Callable[[F], F]:
+    """An option that bounds what one request may ask for."""
+    return option(name, type=click.IntRange(1), default=default, metavar=unit, help=text)
+
+
 @command(example="chunkprep serve --port 8000 --workers 2")
 @option("--host", default="127.0.0.1", metavar="HOST", help="The address to listen on.")
 @option("--port", type=click.IntRange(1, 65535), default=8000, metavar="PORT", help="Its port.")
 @option("--workers", type=click.IntRange(1), default=1, metavar="N", help="How many processes.")
+@option(
+    "--threads", type=click.IntRange(1, 30), default=8, metavar="N",
+    help="How many requests a worker serves at a time.",
+)  # fmt: skip
+@limit("--max-body", 16 * 1024 * 1024, "BYTES", "The longest body of a request.")
+@limit("--max-candidates", 1000, "N", "The most candidates of a pack, and the most pins.")
+@limit("--max-vector", 8192, "N", "The longest vector of a candidate or a query.")
+@limit("--max-top", 1000, "N", "The most hits of a search.")
+@limit("--max-page", 1000, "N", "The most entries of an answer that lists.")
 @store_option
-def serve(host: str, port: int, workers: int, store: str) -> None:
+def serve(host: str, port: int, workers: int, threads: int, store: str, **limits: int) -> None:
     """Serve packing over HTTP until interrupted; log lines are JSON on stderr.
 
     Without an API key (`chunkprep keys add`) only this machine is served. SIGTERM and Ctrl-C end
     it: requests at work are answered and the pack log is written first.
     """
+    from chunkprep_packer.service.limits import Limits
     from chunkprep_packer.service.settings import ServiceSettings, is_loopback
 
     import_server()
     with opened(store) as source:
         keys = source.api_keys()
-    settings = ServiceSettings(store, loopback=is_loopback(host))
+    most = Limits(**{name.removeprefix("max_"): value for name, value in limits.items()})
+    settings = ServiceSettings(store, is_loopback(host), most, threads)
     if not keys and not settings.loopback:
         raise ChunkprepError(
             f"no API key is configured, so {host} is not served, only this machine; make one with "
@@ -63,8 +82,10 @@ def import_server() -> None:
     import uvicorn  # noqa: F401
 
 
-def run_server(settings: ServiceSettings, host: str, port: int, workers: int) -> None:
-    """Run uvicorn until it is stopped."""
+def run_server(
+    settings: ServiceSettings, host: str, port: int, workers: int, *, app: str = APP
+) -> None:
+    """Run uvicorn until it is stopped. `app` names what makes one worker's app."""
     from chunkprep_packer.service.request_log import SERVER_LOGGING
     from chunkprep_packer.service.settings import VARIABLE
 
@@ -72,7 +93,7 @@ def run_server(settings: ServiceSettings, host: str, port: int, workers: int) ->
         import uvicorn
 
         uvicorn.run(
-            "chunkprep_packer.service.app:app_from_environment",
+            app,
             factory=True,
             host=host,
             port=port,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from functools import cache
 from string import ascii_uppercase
 
 from lxml import etree
@@ -34,6 +35,7 @@ _LOWER = {ord(capital): capital.lower() for capital in ascii_uppercase}
 _TAG = re.compile(r"</?[a-zA-Z](?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*>|<[/?!a-zA-Z][^<>]*>")
 
 
+@cache
 def fingerprint() -> str:
     """Moves with our reading rules and with the parser's version."""
     version = ".".join(map(str, (*etree.LXML_VERSION[:3], *etree.LIBXML_VERSION)))
@@ -82,7 +84,9 @@ def visible_words(text: str) -> str:
 
 def _seen(text: str) -> Iterator[str]:
     """The pieces between comments and elements that nobody sees; unclosed ones stay."""
-    lower = text.lower() if text.isascii() else text.translate(_LOWER)  # the same length
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter like "İ"; the others become none that a tag has
+        lower = text.translate(_LOWER)
     at = 0
     unclosed: set[str] = set()
     for opened in _UNSEEN.finditer(text):

@@ -45,6 +45,7 @@ _BARE_MARKER = re.compile(rb"[\s>]*(?:[-+*]|\d{1,9}[.)])?\s*")
 _DATA_URI = re.compile(r"(data:[\w.+-]+/[\w.+-]+(?:;[\w.=-]+)*;base64,)[A-Za-z0-9+/=%]{256,}")
 
 
+@cache
 def fingerprint() -> str:
     """Moves with our reading rules and with the parser's version."""
     return f"markdown/{_VERSION}+pyromark-{version('pyromark')}"

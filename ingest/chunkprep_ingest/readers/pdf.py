@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ _NO_TITLE = re.compile(
 """What programs write where their user wrote no title."""
 
 
+@cache
 def fingerprint() -> str:
     """Moves with our rules and with pdfium's version."""
     return f"pdf/{_VERSION}+pypdfium2-{version('pypdfium2')}"

@@ -106,7 +106,7 @@ def reader_fingerprint(name: str, options: ReadOptions | None = None) -> str:
 def read(data: bytes, name: str, options: ReadOptions | None = None) -> ParsedDocument:
     """The document in `data`; `name` (a key or file name) decides on the reader.
 
-    Raises ReadError with a code of CONTRACT.md.
+    Raises ReadError with one of READ_CODES.
     """
     options = options or ReadOptions()
     reader = reader_name(name)

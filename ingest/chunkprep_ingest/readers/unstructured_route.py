@@ -35,6 +35,7 @@ _MARKER = re.compile(r"(\(?(?:\d+(?:\.\d+)*|[A-Za-z]|[ivxlcdmIVXLCDM]{1,6})[.)])
 _NO_LANGUAGES = ("",)
 
 
+@cache
 def fingerprint(kind: str, rules: str) -> str:
     """Moves with our rules for a format and with unstructured's version."""
     return f"{kind}/{rules}+unstructured-{version('unstructured')}"

@@ -19,7 +19,13 @@ DAY = 86_400_000_000
 SOON = 90 * DAY
 """What ends or is to be reviewed within this time is shown as coming up."""
 
-AGES = ((7, "up to a week"), (30, "up to 30 days"), (90, "up to 90 days"), (365, "up to a year"))
+MOST_COMING = 100
+"""Documents shown of what is coming up, the next ones."""
+
+LISTED = 100
+"""Documents on one page of the list."""
+
+AGES = ((7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "1 year"))
 COVERAGES = ((0.9, "below 90 %"), (0.98, "90 to 98 %"), (0.999, "98 to 99.9 %"))
 
 
@@ -28,6 +34,7 @@ def corpus_facts(store: Store, collection: str, *, at: Moment) -> dict[str, Any]
     policy = store.primary_policy(collection)
     sizes = block_sizes(store.sizes(collection, at=at), None if policy is None else policy.cap)
     documents = list(store.documents(collection))
+    soon = coming_up(documents, at)
     return {
         "collection": collection,
         "at": iso(at),
@@ -39,7 +46,8 @@ def corpus_facts(store: Store, collection: str, *, at: Moment) -> dict[str, Any]
         "status": dict(sorted(Counter(info.status for info in documents).items())),
         "ages": _ages(documents, at),
         "coverage": _coverage(documents),
-        "coming_up": coming_up(documents, at),
+        "coming_up": soon[:MOST_COMING],
+        "coming_count": len(soon),
     }
 
 
@@ -81,13 +89,31 @@ def coming_up(documents: Iterable[VersionInfo], at: Moment) -> list[dict[str, An
 
 
 def document_list(
-    store: Store, collection: str, *, at: Moment, labels: frozenset[str] | None = None
+    store: Store,
+    collection: str,
+    *,
+    at: Moment,
+    labels: frozenset[str] | None = None,
+    find: str = "",
+    first: int = 0,
 ) -> dict[str, Any]:
-    """Every document that a caller with these labels (None: any) may see."""
-    infos = [info for info in store.documents(collection) if opens(labels, info.access)]
+    """Documents that a caller with these labels (None: any) may see: LISTED from `first` on of
+    those whose key or title contains `find`, in whatever case.
+    """
+    wanted = find.casefold()
+    infos = [
+        info
+        for info in store.documents(collection)
+        if opens(labels, info.access) and wanted in f"{info.document}\n{info.title}".casefold()
+    ]
     return {
         "collection": collection,
         "at": iso(at),
+        "find": find,
+        "found": len(infos),
+        "first": first,
+        "previous": max(first - LISTED, 0) if first else None,
+        "next": first + LISTED if first + LISTED < len(infos) else None,
         "documents": [
             {
                 "document": info.document,
@@ -97,6 +123,6 @@ def document_list(
                 "chunks": info.chunks,
                 "tokens": info.tokens,
             }
-            for info in infos
+            for info in infos[first : first + LISTED]
         ],
     }

@@ -16,6 +16,15 @@ from chunkprep_store import Store, VersionInfo
 PAGE = 100
 """Chunks shown at once."""
 
+MOST_CHANGES = 100
+"""Changed chunks shown word by word."""
+
+MOST_TEXT = 1_000_000
+"""Characters shown of a document as it was read."""
+
+METADATA = ("source", "edition", "authority", "access", "tags")
+"""What is shown of a version's metadata, beside its title and dates."""
+
 MOST_WORDS = 2000
 """Longer chunks are compared as a whole, since comparing words grows with their square."""
 
@@ -29,6 +38,7 @@ def document_facts(
     version: int | None = None,
     against: int | None = None,
     first: int = 0,
+    most_text: int = MOST_TEXT,
 ) -> dict[str, Any]:
     """Everything the page shows: the version in force at `at` unless another is asked for.
 
@@ -38,6 +48,10 @@ def document_facts(
     shown = _chosen(versions, version, at)
     other = _other(versions, shown, against)
     rows = store.chunks(collection, document, shown.version)
+    before = [] if other is None else store.chunks(collection, document, other.version)
+    pairs = [] if other is None else succession(before, rows)
+    changed = [pair for pair in pairs if not _same(*pair)]
+    text = _text(store, collection, document, shown.version)
     policy = store.policy(shown.policy)
     cap = None if policy is None else policy.cap
     return {
@@ -54,11 +68,13 @@ def document_facts(
         "previous": max(first - PAGE, 0) if first else None,
         "versions": [_version_record(info, at) for info in versions],
         "chunks": [_chunk_record(row, cap) for row in rows[first : first + PAGE]],
-        "text": _text(store, collection, document, shown.version),
+        "metadata": {name: getattr(shown, name) for name in METADATA},
+        "text": None if text is None else text[:most_text],
+        "text_length": None if text is None else len(text),
         "against": None if other is None else other.version,
-        "changes": []
-        if other is None
-        else changes(store.chunks(collection, document, other.version), rows),
+        "same_count": len(pairs) - len(changed),
+        "changed_count": len(changed),
+        "changes": [_change(*pair) for pair in changed[:MOST_CHANGES]],
     }
 
 
@@ -142,34 +158,33 @@ def _pieces(text: str, marks: Sequence[tuple[int, str, int]]) -> list[dict[str, 
     return [*found, {"text": text[start:], "kind": None, "block_tokens": None}]
 
 
-def changes(old: Sequence[ChunkRow], new: Sequence[ChunkRow]) -> list[dict[str, Any]]:
-    """Which chunk succeeded which: a record for each old chunk, then for each one added.
+Pair = tuple[ChunkRow | None, ChunkRow | None]
+"""A chunk and its successor; None where there is none."""
 
-    `what` is "same" (word for word), "changed", "gone" or "added".
-    """
+
+def succession(old: Sequence[ChunkRow], new: Sequence[ChunkRow]) -> list[Pair]:
+    """Which chunk succeeded which: a pair for each old chunk, then for each one added."""
     by_id = {row.chunk_id: row for row in new}
     by_hash = {row.content_hash: row for row in new}
-    found, seen = [], set()
-    for row in old:
-        after = by_id.get(row.superseded_by or "") or by_hash.get(row.content_hash)
-        if after is not None:
-            seen.add(after.chunk_id)
-        found.append(_change(row, after))
-    return [*found, *(_change(None, row) for row in new if row.chunk_id not in seen)]
+    found: list[Pair] = [
+        (row, by_id.get(row.superseded_by or "") or by_hash.get(row.content_hash)) for row in old
+    ]
+    seen = {after.chunk_id for _, after in found if after is not None}
+    return [*found, *((None, row) for row in new if row.chunk_id not in seen)]
+
+
+def _same(before: ChunkRow | None, after: ChunkRow | None) -> bool:
+    return before is not None and after is not None and before.text == after.text
 
 
 def _change(before: ChunkRow | None, after: ChunkRow | None) -> dict[str, Any]:
-    same = before is not None and after is not None and before.text == after.text
-    what = "added" if before is None else "gone" if after is None else "changed"
     return {
-        "what": "same" if same else what,
+        "what": "added" if before is None else "gone" if after is None else "changed",
         "before": None if before is None else before.ordinal,
         "after": None if after is None else after.ordinal,
         "before_tokens": None if before is None else before.block_tokens,
         "after_tokens": None if after is None else after.block_tokens,
-        "words": []
-        if same
-        else word_changes(before.text if before else "", after.text if after else ""),
+        "words": word_changes(before.text if before else "", after.text if after else ""),
     }
 
 

@@ -11,6 +11,7 @@ import orjson
 
 from chunkprep_ingest.errors import NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso
+from chunkprep_ingest.model import Moment
 from chunkprep_packer import summary
 from chunkprep_packer.compare import compare
 from chunkprep_packer.decide import Plan
@@ -217,11 +218,17 @@ def _documents(
     }
 
 
-def pack_list(store: Store, collection: str, *, most: int = 100) -> dict[str, Any]:
-    """The latest packs, the newest first."""
-    latest = deque(store.packs(collection), maxlen=most)
+def pack_list(
+    store: Store, collection: str, *, since: Moment | None = None, most: int = 100
+) -> dict[str, Any]:
+    """The latest packs, the newest first, and how many are logged."""
+    latest, logged = deque[PackRecord](maxlen=most), 0
+    for record in store.packs(collection, since=since):
+        latest.append(record)
+        logged += 1
     return {
         "collection": collection,
+        "logged": logged,
         "packs": [
             {
                 "request_id": record.request_id,

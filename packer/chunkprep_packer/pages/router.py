@@ -16,7 +16,7 @@ from chunkprep_packer.pages.corpus_page import corpus_facts, document_list
 from chunkprep_packer.pages.document_page import document_facts
 from chunkprep_packer.pages.health_page import health_facts
 from chunkprep_packer.pages.pack_page import pack_facts, pack_list
-from chunkprep_packer.pages.rendering import HEADERS, page, stylesheet
+from chunkprep_packer.pages.rendering import HEADERS, ServedLinks, page, stylesheet
 from chunkprep_store import Store
 
 
@@ -75,8 +75,15 @@ def pages_router(
     def documents(request: Request, collection: str) -> Response:
         def facts() -> dict[str, Any]:
             labels = caller(request, collection).labels
-            at = _at(request, clock)
-            return document_list(source(request), collection, at=at, labels=labels)
+            query = request.query_params
+            return document_list(
+                source(request),
+                collection,
+                at=_at(request, clock),
+                labels=labels,
+                find=query.get("find", "").strip(),
+                first=_number(query, "first") or 0,
+            )
 
         return _answer(request, "documents.html", "documents", facts)
 
@@ -178,10 +185,9 @@ def _answer(
     if _wants_json(request):
         return Response(orjson.dumps(found), status, HEADERS, "application/json")
     root = request.scope.get("root_path", "") + "/pages"
-    shown = {"collection": request.path_params.get("collection"), **found}
-    text = page(
-        template, {**shown, "tab": tab, "root": root, "now": request.query_params.get("at")}
-    )
+    collection = request.path_params.get("collection")
+    links = ServedLinks(root, collection or "")
+    text = page(template, {"collection": collection, **found}, links=links, tab=tab, root=root)
     return Response(text, status, HEADERS, "text/html")
 
 

@@ -32,7 +32,7 @@ def authorize(request: Request, collection: str | None = None, role: Role = "rea
     if role == "admin" and grant.role != "admin":
         raise ProblemError(forbidden("this needs a key of role admin; this one may read"))
     if collection is not None:
-        _check_collection(request, grant, collection)
+        check_collection(request, grant, collection)
     return grant
 
 
@@ -43,7 +43,19 @@ def check_labels(grant: Grant, labels: Iterable[str]) -> None:
         raise ProblemError(forbidden(f"access: this key does not have the label {missing[0]!r}"))
 
 
-def _check_collection(request: Request, grant: Grant, collection: str) -> None:
+def check_whole(grant: Grant) -> None:
+    """Refuse a key that is limited to labels. Raises ProblemError (403)."""
+    if grant.access is not None:
+        raise ProblemError(
+            forbidden(
+                "access: this tells of every chunk of the collection, so it needs a key for all "
+                "labels; make one with `chunkprep keys add NAME --role admin --access '*'`"
+            )
+        )
+
+
+def check_collection(request: Request, grant: Grant, collection: str) -> None:
+    """Refuse a collection that is not the key's. Raises RequestError and ProblemError (403)."""
     if not collection or "\x00" in collection:
         raise RequestError(f"collection: {collection!r} names nothing stored", "collection")
     request.state.collection = collection

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from importlib import metadata
 from typing import Any
 
+from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
@@ -34,6 +35,7 @@ def create_app(settings: ServiceSettings, *, routers: Sequence[APIRouter] = ()) 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         del app
+        to_thread.current_default_thread_limiter().total_tokens = settings.threads
         yield
         await run_in_threadpool(service.close)
         metrics.lost(service.log_losses)

@@ -6,7 +6,7 @@ import dataclasses
 
 from fastapi import APIRouter, Request
 
-from chunkprep_packer.pages import Viewer, pages_router
+from chunkprep_packer.pages.router import Viewer, pages_router
 from chunkprep_packer.service.access import authorize, service_of
 from chunkprep_packer.service.clock import now
 from chunkprep_packer.service.problems import ProblemError

@@ -31,13 +31,15 @@ def check_pack(request: PackRequest, limits: Limits) -> None:
     """Raises RequestError, naming the field, for a request over the limits."""
     _check_count("candidates", len(request.candidates), limits.candidates)
     _check_count("pin", len(request.pin) + len(request.pin_text), limits.candidates)
-    vectors = [request.query_vector, *(c.vector for c in request.candidates)]
+    vectors = (each.vector for each in request.candidates)
     longest = max((len(vector) for vector in vectors if vector is not None), default=0)
-    if longest > limits.vector:
-        raise RequestError(
-            f"candidates.vector: {longest} numbers, this service takes {limits.vector}",
-            "candidates.vector",
-        )
+    _check_vector("query_vector", len(request.query_vector or ()), limits.vector)
+    _check_vector("candidates.vector", longest, limits.vector)
+
+
+def _check_vector(field: str, length: int, most: int) -> None:
+    if length > most:
+        raise RequestError(f"{field}: {length} numbers, this service takes {most}", field)
 
 
 def _check_count(field: str, count: int, most: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from uuid import uuid4
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chunkprep_packer.service.metrics import Metrics
@@ -45,7 +44,7 @@ class Outermost:
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         """`receive` that ends a body over the limit, whether it tells its length or not."""
-        length = Headers(scope=scope).get("content-length", "")
+        length = _header(scope, b"content-length")
         told = int(length) if length.isdigit() else 0
         got = 0
 
@@ -61,7 +60,7 @@ class Outermost:
 
     def _note(self, scope: Scope, answer: _Answer, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "unknown")
-        state, headers = scope["state"], Headers(scope=scope)
+        state = scope["state"]
         if answer.status is not None:
             self._metrics.answered(route, answer.status, seconds)
         write_line(
@@ -75,8 +74,14 @@ class Outermost:
             client=(scope.get("client") or (None,))[0],
             key=state.get("key_id"),
             collection=state.get("collection"),
-            caller_id=headers.get("x-request-id", "")[:_LONGEST_ID] or None,
+            caller_id=_header(scope, b"x-request-id")[:_LONGEST_ID] or None,
         )
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    """A header of the request, "" where it has none; `name` in lower case."""
+    found: bytes = next((value for key, value in scope["headers"] if key == name), b"")
+    return found.decode("latin-1")
 
 
 def tell_error(request_id: str, error: BaseException) -> None:
@@ -96,7 +101,8 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            MutableHeaders(scope=message)["x-request-id"] = self.request_id
+            named = (b"x-request-id", self.request_id.encode())
+            message = {**message, "headers": [*message.get("headers", ()), named]}
         self.bytes += len(message.get("body", b""))
         await self._send(message)
 

@@ -17,8 +17,7 @@ def write_line(event: str, **fields: object) -> None:
     """Write one line; None values are left out."""
     known = {name: value for name, value in fields.items() if value is not None}
     line = orjson.dumps({"at": iso(now()), "event": event, **known}, default=str)
-    sys.stderr.write(line.decode() + "\n")
-    sys.stderr.flush()
+    sys.stderr.write(line.decode() + "\n")  # buffered by line: written at once, and whole
 
 
 def trace_of(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""The routes of CONTRACT.md. Reading and packing run in threads, so that no request waits for
+"""The routes below /v1. Reading and packing run in threads, so that no request waits for
 another one's database; answers are bytes that are not validated again.
 """
 
@@ -14,19 +14,26 @@ from starlette.concurrency import run_in_threadpool
 
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso, moment
-from chunkprep_packer.eligibility import may_see, opens
+from chunkprep_packer.eligibility import may_see
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.search_scores import scaled
 from chunkprep_packer.service import shapes
-from chunkprep_packer.service.access import authorize, check_labels, service_of
+from chunkprep_packer.service.access import (
+    authorize,
+    check_collection,
+    check_labels,
+    check_whole,
+    service_of,
+)
 from chunkprep_packer.service.answers import PROBLEMS, json_answer
 from chunkprep_packer.service.clock import now
+from chunkprep_packer.service.keys import Grant
 from chunkprep_packer.service.limits import check_pack
 from chunkprep_packer.service.metrics import Metrics
 from chunkprep_packer.stored_json import change_record, chunk_record, document_record
-from chunkprep_store import Finding, Store
+from chunkprep_store import Finding, PackRecord, Store
 from chunkprep_store.search import query_words
 
 router = APIRouter(prefix="/v1", responses=PROBLEMS)
@@ -50,9 +57,9 @@ async def pack(request: Request) -> Response:
 
 def _pack(request: Request, body: bytes) -> Response:
     service = service_of(request)
-    authorize(request)
+    grant = authorize(request)  # before a stranger's body is looked at
     asked = PackRequest.from_json(body)
-    grant = authorize(request, asked.collection)
+    check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access)
     check_pack(asked, service.settings.limits)
     result = service.packer.pack(asked, request_id=request.state.request_id)
@@ -69,9 +76,9 @@ async def search(request: Request) -> Response:
 
 
 def _search(request: Request, body: bytes) -> Response:
-    authorize(request)
+    grant = authorize(request)
     asked = shapes.SearchRequest.from_json(body)
-    grant = authorize(request, asked.collection)
+    check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access or ())
     service = service_of(request)
     _check_most("top", asked.top, service.settings.limits.top)
@@ -92,9 +99,11 @@ def _search(request: Request, body: bytes) -> Response:
 
 @router.get("/chunks/{chunk_id}", response_model=dict[str, Any])
 def chunk(
-    request: Request, chunk_id: Annotated[str, Path()], collection: Collection = "default"
+    request: Request,
+    chunk_id: Annotated[str, Path(description="Which chunk.")],
+    collection: Collection = "default",
 ) -> Response:
-    """One chunk, whatever its standing."""
+    """One chunk, whatever its standing, as `chunkprep chunks --json` shows it."""
     grant = authorize(request, collection)
     store = service_of(request).store
     rows = store.lookup(collection, [_storable("chunk_id", chunk_id)], at=now()).rows
@@ -116,10 +125,10 @@ def documents(
     grant = authorize(request, collection)
     service = service_of(request)
     size = min(limit or service.settings.limits.page, service.settings.limits.page)
-    listed = service.store.documents(collection, _moment(as_of))
-    shown = (each for each in listed if opens(grant.access, each.access))
-    later = (each for each in shown if after is None or each.document > after)
-    page = list(islice(later, size + 1))
+    at, last = _moment(as_of), None if after is None else _storable("after", after)
+    page = list(
+        service.store.documents(collection, at, after=last, limit=size + 1, access=grant.access)
+    )
     following = page[size - 1].document if len(page) > size else None
     records = [document_record(each) for each in page[:size]]
     return json_answer({"collection": collection, "documents": records, "next": following})
@@ -132,8 +141,10 @@ def changes(
     since: Annotated[int, Query(ge=0, le=2**63 - 1, description="After this entry.")] = 0,
     limit: Limit = None,
 ) -> Response:
-    """The change feed for a vector index, with texts of every access label (role admin)."""
-    authorize(request, collection, "admin")
+    """The change feed for a vector index, with the texts and removals of every access label (role
+    admin, for all labels).
+    """
+    check_whole(authorize(request, collection, "admin"))
     service = service_of(request)
     size = min(limit or service.settings.limits.page, service.settings.limits.page)
     found = service.store.changes(collection, since, size)
@@ -148,11 +159,15 @@ def audit(
     collection: Collection = "default",
     check: Annotated[list[str] | None, Query(description="Only these checks.")] = None,
 ) -> Response:
-    """What the audit finds in the store (role admin); prices are not counted again."""
-    authorize(request, collection, "admin")
+    """What the audit finds in the store, of documents that the key may see (role admin); prices
+    are not counted again.
+    """
+    grant = authorize(request, collection, "admin")
     service = service_of(request)
     size = service.settings.limits.page
-    found = list(islice(_findings(service.store, collection, check), size + 1))
+    findings = _findings(service.store, collection, check)
+    shown = _shown(findings, service.store, collection, grant.access)
+    found = list(islice(shown, size + 1))
     records = [finding._asdict() for finding in found[:size]]
     return json_answer(
         {"collection": collection, "findings": records, "truncated": len(found) > size}
@@ -161,13 +176,17 @@ def audit(
 
 @router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
 def logged_pack(
-    request: Request, request_id: Annotated[str, Path()], collection: Collection = "default"
+    request: Request,
+    request_id: Annotated[str, Path(description="Which pack.")],
+    collection: Collection = "default",
 ) -> Response:
-    """One pack as logged: what was asked, and what was decided of each candidate (role admin)."""
-    authorize(request, collection, "admin")
-    wanted = _storable("request_id", request_id)
-    found = next(service_of(request).store.packs(collection, request_id=wanted), None)
-    if found is None:
+    """One pack as logged: what was asked, and what was decided of each candidate (role admin). A
+    key that could not ask for it, or may not see all that is in it any more, does not find it.
+    """
+    grant = authorize(request, collection, "admin")
+    wanted, store = _storable("request_id", request_id), service_of(request).store
+    found = next(store.packs(collection, request_id=wanted), None)
+    if found is None or not _may_read_pack(store, collection, found, grant):
         raise NotFoundError(
             f"no pack {request_id!r} is in the log of {collection!r}; it is written within a "
             f"second of its answer"
@@ -194,6 +213,27 @@ def _findings(store: Store, collection: str, checks: list[str] | None) -> Iterat
         yield from store.audit(collection, now=now(), checks=stored)
     if checks is None or "signatures" in checks:
         yield from signature_findings(store, collection, now=now(), asked=checks is not None)
+
+
+def _shown(
+    findings: Iterator[Finding], store: Store, collection: str, labels: frozenset[str] | None
+) -> Iterator[Finding]:
+    """The findings of documents that the labels open, and of no document."""
+    if labels is None:
+        return findings
+    keys = {None, *(info.document for info in store.documents(collection, access=labels))}
+    return (finding for finding in findings if finding.document in keys)
+
+
+def _may_read_pack(store: Store, collection: str, found: PackRecord, grant: Grant) -> bool:
+    """Whether the key could have asked for the pack, and may still see every chunk in it."""
+    if grant.access is None:
+        return True
+    if grant.missing(orjson.loads(found.request_json)["access"]):
+        return False
+    used = [chunk.chunk_id for chunk in found.chunks]
+    rows = store.lookup(collection, used, at=now()).rows
+    return all(may_see(row, grant.access) for row in rows)
 
 
 def _moment(as_of: str | None) -> int | None:

@@ -8,19 +8,32 @@ from ipaddress import ip_address
 
 import orjson
 
+from chunkprep_ingest.errors import RequestError
 from chunkprep_packer.service.limits import Limits
 
+THREADS = 8
+"""As many as connections to the database stay open: more would open and close them."""
+MOST_THREADS = 30
+"""A database pool holds 32 connections; the pack log and a pack's own profile need some."""
 VARIABLE = "CHUNKPREP_SERVICE_SETTINGS"
 """The environment variable that carries the settings to the worker processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """`loopback`: only this machine reaches the service, so that it may serve without any key."""
+    """`loopback`: only this machine reaches the service, so that it may serve without any key.
+    `threads`: how many requests one worker serves at a time, those that wait for the database too.
+    """
 
     store: str
     loopback: bool = True
     limits: Limits = field(default_factory=Limits)
+    threads: int = THREADS
+
+    def __post_init__(self) -> None:
+        """Refuse more threads than there are connections to the database."""
+        if not 1 <= self.threads <= MOST_THREADS:
+            raise RequestError(f"threads: must be 1 to {MOST_THREADS}", "threads")
 
     def to_json(self) -> str:
         """The settings as a JSON object."""
@@ -30,7 +43,7 @@ class ServiceSettings:
     def from_environment(cls) -> ServiceSettings:
         """What the process that started this worker put into VARIABLE."""
         fields = orjson.loads(os.environ[VARIABLE])
-        return cls(fields["store"], fields["loopback"], Limits(**fields["limits"]))
+        return cls(**{**fields, "limits": Limits(**fields["limits"])})
 
 
 def is_loopback(host: str) -> bool:

@@ -13,23 +13,27 @@ from chunkprep_packer.request import Many
 
 
 class SearchRequest(BaseModel):
-    """A plain question to the database's own text search.
-
-    `access`: the labels to look with (default: all that the key has).
-    """
+    """A plain question to the database's own text search."""
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
+        use_attribute_docstrings=True,
         json_schema_extra={"examples": [{"query": "how long does a refund take", "top": 10}]},
     )
 
     query: Annotated[str, Field(min_length=1)]
+    """The words to look for."""
     top: Annotated[int, Field(ge=1, strict=True)] = 40
+    """How many candidates at most."""
     collection: Annotated[str, Field(min_length=1)] = "default"
+    """The set of documents."""
     any_status: bool = False
-    as_of: Annotated[Time, Field(json_schema_extra={"format": "date-time"})] = None
+    """Also what is out of force, as an index that lags would."""
+    as_of: Time = None
+    """What was in force then: ISO 8601, or microseconds UTC (default: now)."""
     access: Many | None = None
+    """The labels to look with (default: all that the key has)."""
 
     @field_validator("collection")
     @classmethod
@@ -78,7 +82,9 @@ class SearchResult(BaseModel):
 
 
 class Documents(BaseModel):
-    """The documents of one page, by key; `next` is the `after` of the page that follows."""
+    """The documents of one page, by key, as `chunkprep docs --json` shows them; `next` is the
+    `after` of the page that follows.
+    """
 
     collection: str
     documents: list[dict[str, Any]]
@@ -86,7 +92,9 @@ class Documents(BaseModel):
 
 
 class Changes(BaseModel):
-    """Entries of the change feed in commit order; go on with `cursor` as `since`."""
+    """Entries of the change feed in commit order, as `chunkprep changes` shows them; go on with
+    `cursor` as `since`.
+    """
 
     collection: str
     changes: list[dict[str, Any]]

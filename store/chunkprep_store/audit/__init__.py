@@ -1,4 +1,4 @@
-"""The audit: CONTRACT.md's checks, each a function that yields findings."""
+"""The audit: its checks, each a function that yields findings."""
 
 from chunkprep_store.audit.findings import CHECKS, Finding
 from chunkprep_store.audit.prices import Counters

@@ -12,7 +12,7 @@ from chunkprep_store.runs import list_failures
 from chunkprep_store.tables import chunks, collections, documents, versions
 
 MIN_COVERAGE = 0.98
-"""Below it, a document counts as read incompletely (DESIGN.md section 5)."""
+"""Below it, a document counts as read incompletely."""
 
 
 def policy_drift(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:

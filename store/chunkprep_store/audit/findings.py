@@ -41,7 +41,7 @@ REMEDIES = {
     "index_missing": "add the chunk to the vector index; follow `chunkprep changes`",
     "served_stale": "look at the pack with `chunkprep replay --request`",
 }
-"""The remedy of each check of CONTRACT.md; its keys are the checks."""
+"""The remedy of each check; its keys are the checks."""
 
 CHECKS = tuple(REMEDIES)
 

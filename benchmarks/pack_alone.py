@@ -1,0 +1,38 @@
+"""One process that packs the requests of a file, as fast as it can: JSON in, JSON out, the pack log
+written by the end. Prints packs a second. `bench_serve.py` runs it.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from pathlib import Path
+
+import orjson
+
+from chunkprep_packer import Packer, PackRequest
+
+WARM_UP = 50
+
+
+def main(store: str, bodies: str, seconds: str) -> None:
+    """Pack for so many seconds, beginning anywhere in the file."""
+    lines = Path(bodies).read_bytes().splitlines()
+    random.shuffle(lines)
+    with Packer.open(store) as packer:
+        for line in lines[:WARM_UP]:
+            packer.pack(PackRequest.from_json(line))
+        packer.flush()
+        done, begun = 0, time.perf_counter()
+        while time.perf_counter() - begun < float(seconds):
+            answer = packer.pack(PackRequest.from_json(lines[done % len(lines)]))
+            orjson.dumps(vars(answer))
+            done += 1
+        packer.flush()
+        lost = packer.log_losses
+        print((done - lost) / (time.perf_counter() - begun))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,107 @@
+"""Services under measurement: `chunkprep serve`, and the same server answering a constant."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from fastapi import APIRouter, FastAPI, Request, Response
+
+from chunkprep_flows.commands.serve import run_server
+from chunkprep_packer.service.app import create_app
+from chunkprep_packer.service.settings import ServiceSettings
+
+CHUNKPREP = (sys.executable, "-m", "chunkprep_flows.cli")
+SIZE = "BENCH_CONSTANT_BYTES"
+"""The environment variable that tells the workers how many bytes the constant has."""
+START_SECONDS = 120
+
+
+def constant_app() -> FastAPI:
+    """One worker's app: the service with a route more, which reads a body and answers a constant
+    through the same middleware, metrics and request log.
+    """
+    router, answer = APIRouter(), b'"' + b"x" * (int(os.environ[SIZE]) - 2) + b'"'
+
+    @router.post("/constant")
+    async def constant(request: Request) -> Response:
+        await request.body()
+        return Response(answer, media_type="application/json")
+
+    return create_app(ServiceSettings.from_environment(), routers=[router])
+
+
+@contextmanager
+def packing(store: str, workers: int) -> Iterator[str]:
+    """The root of a `chunkprep serve` over the store."""
+    port = _free_port()
+    options = ("--store", store, "--port", str(port), "--workers", str(workers))
+    with _running([*CHUNKPREP, "serve", *options], port) as url:
+        yield url
+
+
+@contextmanager
+def constant(store: str, workers: int, size: int) -> Iterator[str]:
+    """The root of the same server with `constant_app`, answers of `size` bytes."""
+    port = _free_port()
+    command = [sys.executable, __file__, store, str(port), str(workers)]
+    with _running(command, port, {SIZE: str(size)}) as url:
+        yield url
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], port: int, variables: dict[str, str] | None = None
+) -> Iterator[str]:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = {**os.environ, **(variables or {})}
+    with subprocess.Popen(command, env=environment, **quiet) as process:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_for(url, process)
+            yield url
+        finally:
+            process.terminate()
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Until the service is ready. Raises SystemExit where it does not start."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/readyz"):
+                return
+        except urllib.error.URLError:
+            time.sleep(0.1)
+    raise SystemExit("the service did not start")
+
+
+def total(url: str, figure: str) -> float:
+    """A figure of `/metrics`, summed over its labels."""
+    with urllib.request.urlopen(f"{url}/metrics") as answer:
+        text = answer.read().decode()
+    return sum(map(float, re.findall(rf"^{figure}(?:{{.*}})? (\S+)$", text, re.MULTILINE)))
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def main(store: str, port: str, workers: str) -> None:
+    """Serve the constant until stopped."""
+    run_server(
+        ServiceSettings(store), "127.0.0.1", int(port), int(workers), app="serving:constant_app"
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
