@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -136,3 +137,68 @@ def test_a_paused_run_waits_and_a_resumed_one_goes_on(prefect_api: str, cli: Cli
     assert ended is not None
     assert ended.is_completed()
     assert written(store) == DOCUMENTS
+
+
+@contextmanager
+def serving(api: str, folder: Path) -> Iterator[None]:
+    """`chunkprep schedule` with a schedule that is never due."""
+    command = ["schedule", "docs", "--cron", "0 0 1 1 *", "--name", "api"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "chunkprep_flows.cli", *command],
+        cwd=folder, env={**os.environ, "PREFECT_API_URL": api}, stderr=subprocess.PIPE, text=True,
+    ) as served:  # fmt: skip
+        try:
+            yield
+        finally:
+            served.send_signal(signal.SIGTERM)
+            served.communicate(timeout=WAIT_SECONDS)
+
+
+def test_a_deployment_is_run_with_parameters_and_cancelled_by_the_api(
+    prefect_api: str, cli: Cli
+) -> None:
+    from prefect import get_client
+    from prefect.client.schemas.filters import LogFilter, LogFilterFlowRunId
+    from prefect.exceptions import ObjectNotFound
+    from prefect.states import Cancelling
+
+    write_documents(cli.folder / "docs")
+    store = cli.folder / "other.db"
+    settings = {
+        "sources": [str(cli.folder / "docs")],
+        "store": f"sqlite:///{store}",
+        "collection": "other",
+        "batch_documents": 2,
+    }
+    with serving(prefect_api, cli.folder), get_client(sync_client=True) as client:
+
+        def deployed() -> Any:
+            try:
+                return client.read_deployment_by_name("ingest-documents/api")
+            except ObjectNotFound:
+                return None
+
+        def ended() -> Any:
+            state = client.read_flow_run(run.id).state
+            return state if state is not None and state.is_final() else None
+
+        deployment = wait_until(deployed)
+        run = client.create_flow_run_from_deployment(
+            deployment.id, parameters={"settings": settings}
+        )
+        wait_until(lambda: written(store))
+        client.set_flow_run_state(run.id, Cancelling())
+        state = wait_until(ended)
+        tags = client.read_flow_run(run.id).tags
+        logs = client.read_logs(LogFilter(flow_run_id=LogFilterFlowRunId(any_=[run.id])))
+    assert state.is_cancelled()
+    assert "collection:other" in tags
+    assert "collection:default" not in tags
+    assert f"{DOCUMENTS} documents to read" in [log.message for log in logs]
+    with Store.open(f"sqlite:///{store}") as found:
+        [record] = found.runs("other")
+    assert record.flow_run_id == str(run.id)
+    assert (record.summary or {})["stopped"]
+    there = written(store)
+    assert 0 < there < DOCUMENTS
+    assert (record.summary or {})["left"] == DOCUMENTS - there

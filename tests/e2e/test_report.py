@@ -86,6 +86,9 @@ def test_the_report_adds_up(ingested: Cli) -> None:
     assert found["signatures"][0]["figures"]
     assert [f["document"] for f in found["stale"]] == ["policies/booking-changes.md"]
     assert [f["document"] for f in found["failures"]] == ["broken.docx"]
+    last = found["runs"][0]
+    assert (last["kind"], last["summary"]["failed"], last["flow_run_id"]) == ("ingest", 1, None)
+    assert last["started_at"] < last["finished_at"]
     assert ingested.json("report", "--since", "2999-01-01")["packs"]["packs"] == 0
 
 

@@ -234,12 +234,17 @@ def test_dates(filled: Store, prepare: Prepare) -> None:
 
 def test_low_coverage_and_failing(filled: Store) -> None:
     damage(filled, versions.update().where(versions.c.chunks == 2).values(coverage=0.9))
+    run = filled.start_run("c", now=499, flow_run_id="of-prefect")
     filled.record_failure(
-        "c", "bad.pdf", uri="file:bad.pdf", code="corrupt", message="m", remedy="mend it", now=500
-    )
+        "c", "bad.pdf", uri="file:bad.pdf", code="corrupt", message="m", remedy="mend it", now=500,
+        run_id=run,
+    )  # fmt: skip
     found = audit(filled)
     assert named(found) == {("low_coverage", "b.md"), ("failing", "bad.pdf")}
     assert "mend it" in {f.remedy for f in found}
+    assert [f.message for f in found if f.check == "failing"] == [
+        "1 attempts failed: corrupt: m (Prefect's flow run of-prefect)"
+    ]
 
 
 def pack(request_id: str, at: int, as_of: int, chunk_id: str) -> PackRecord:

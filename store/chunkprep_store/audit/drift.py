@@ -64,5 +64,7 @@ def failing(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
     """Documents whose last ingest failed: an older version may be in force, or none."""
     for failure in list_failures(connection, collection_id):
         text = f"{failure.attempts} attempts failed: {failure.code}: {failure.message}"
+        if failure.flow_run_id is not None:
+            text += f" (Prefect's flow run {failure.flow_run_id})"
         found = finding("failing", "warning", text, failure.document)
         yield found._replace(remedy=failure.remedy) if failure.remedy else found
