@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench-full fuzz bench-serve fuzz-serve samples reference clean
+.PHONY: help demo test setup lint types tests torture bench-split eval-split bench-pack bench-ingest bench bench-full compare fuzz bench-serve fuzz-serve samples reference clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -46,8 +46,14 @@ bench-pack: $(READY) ## time packing beside the bare driver's lookup, on both da
 bench-ingest: $(READY) ## time whole ingests beside the reader and a bare pass
 	$(BIN)/python benchmarks/bench_ingest.py
 
-bench-full: $(READY) ## the same with 1,000,000 rows; takes a while
-	$(BIN)/python benchmarks/bench_pack.py --rows 10000 200000 1000000
+bench: $(PEERS) ## run every benchmark and write benchmarks/RESULTS.md; under 20 minutes on two cores
+	$(BIN)/python -m benchmarks.run_all
+
+bench-full: $(PEERS) ## the same with 1,000,000 rows; takes a while
+	$(BIN)/python -m benchmarks.run_all --full
+
+compare: $(PEERS) ## run what docs/why.md says of us and of the public splitters and frameworks
+	$(BIN)/python -m benchmarks.compare_peers
 
 fuzz: $(READY) ## split 2,000 nasty documents at four caps in two encodings; prints what broke
 	$(BIN)/python benchmarks/fuzz_split.py

@@ -12,6 +12,7 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.reading import READERS, reading_of
@@ -27,7 +28,7 @@ from chunkprep_ingest.tokens import tiktoken_counter
 from counted_writes import counted_writes  # isort: skip
 from figures import Figure, exit_code, middle, table, write  # isort: skip
 from ingest_runs import (  # isort: skip
-    Done, Files, Run, folder_of, html, ingest, markdown, seconds, small,
+    Done, Files, Ingest, Took, folder_of, html, ingest, markdown, small, took,
 )  # fmt: skip
 
 ENCODING = "o200k_base"
@@ -41,11 +42,12 @@ BATCHES = (16, 1_000_000)
 
 
 def in_reader_processes(files: Files) -> None:
-    """All files read as an ingest reads them."""
+    """All files read as an ingest reads them; the processes end."""
     reading = reading_of(IngestSettings(sources=("x",)))
     for name, data in files:
         with READERS.borrow(reading.limits) as reader:
             reader.read(data, name, reading.options)
+    READERS.close()
 
 
 def split_and_price(files: Files, parsed: Sequence[ParsedDocument]) -> None:
@@ -59,52 +61,75 @@ def split_and_price(files: Files, parsed: Sequence[ParsedDocument]) -> None:
         )  # fmt: skip
 
 
-def whole(name: str, files: Files, bar: float, rate: float, rounds: int) -> Iterator[Figure]:
-    """Whole ingest against reader and bare pass, the reader's own speed, and where time goes."""
+class Round(NamedTuple):
+    """What each step took in one round of `whole`; `start` is a reader process with one file."""
+
+    alone: Took
+    bare: Took
+    start: Took
+    reading: Took
+    splitting: Took
+    ingest: Took
+
+    def ratio(self, clock: Literal["wall", "cpu"]) -> float:
+        """The whole without a reader's start, beside what nobody can do without."""
+        took, start, alone, bare = (
+            getattr(step, clock) for step in (self.ingest, self.start, self.alone, self.bare)
+        )
+        return float((took - start) / (alone + bare))
+
+    def shares(self) -> dict[str, float]:
+        """Where processor time goes, in per cent of the whole without a reader's start."""
+        parts = {
+            "reading": self.alone.cpu,
+            "the reader's process and the way to it": self.reading.cpu - self.alone.cpu
+            - self.start.cpu,
+            "splitting and pricing": self.splitting.cpu,
+        }  # fmt: skip
+        whole = self.ingest.cpu - self.start.cpu
+        parts["the rest: listing, hashing, writing"] = whole - sum(parts.values())
+        return {name: 100 * part / whole for name, part in parts.items()}
+
+
+def measured_rounds(files: Files, rounds: int) -> Iterator[Round]:
+    """The steps of an ingest one by one, and the whole, in turn."""
     counter = tiktoken_counter(ENCODING)
-    size = sum(len(data) for _, data in files) / 1e6
     parsed = [read(data, key, ReadOptions()) for key, data in files]  # and everything imported
     texts = [document.text for document in parsed]
-    alone, bare, starts, reading, splitting = [], [], [], [], []
-    runs: list[Run] = []
     with folder_of(files) as folder:
         for _ in range(rounds):
-            alone.append(seconds(lambda: [read(data, key, ReadOptions()) for key, data in files]))
-            bare.append(seconds(lambda: counter.counts(texts)))
-            starts.append(seconds(lambda: in_reader_processes(files[:1])))
-            reading.append(seconds(lambda: in_reader_processes(files)))
-            READERS.close()
-            splitting.append(seconds(lambda: split_and_price(files, parsed)))
-            runs.append(ingest(folder, fresh=True))
+            yield Round(
+                took(lambda: [read(data, key, ReadOptions()) for key, data in files]),
+                took(lambda: counter.counts(texts)),
+                took(lambda: in_reader_processes(files[:1])),
+                took(lambda: in_reader_processes(files)),
+                took(lambda: split_and_price(files, parsed)),
+                ingest(folder, fresh=True).took,
+            )
+
+
+def whole(name: str, files: Files, bar: float, rate: float, rounds: int) -> Iterator[Figure]:
+    """Whole ingest against reader and bare pass, the reader's own speed, and where time goes."""
+    size = sum(len(data) for _, data in files) / 1e6
+    found = list(measured_rounds(files, rounds))
     group = f"Ingest of {name}"
-    least = [a + b for a, b in zip(alone, bare, strict=True)]
     yield middle(
-        group, "whole / (reader alone + bare pass)",
-        [(r.wall - s) / m for r, s, m in zip(runs, starts, least, strict=True)], "x",
+        group, "whole / (reader alone + bare pass)", [r.ratio("wall") for r in found], "x",
         bar=bar, direction="at_most",
     )  # fmt: skip
+    yield middle(group, "the same in processor time", [r.ratio("cpu") for r in found], "x")
     yield middle(
-        group, "the same in processor time",
-        [(r.cpu - s) / m for r, s, m in zip(runs, starts, least, strict=True)], "x",
+        group, "reader alone", [size / r.alone.wall for r in found], "MB/s", bar=rate,
+        direction="at_least",
     )  # fmt: skip
-    yield middle(
-        group, "reader alone", [size / a for a in alone], "MB/s", bar=rate, direction="at_least"
-    )
-    yield middle(group, "bare pass", [size / b for b in bare], "MB/s")
-    yield middle(group, "whole", [size / r.wall for r in runs], "MB/s")
+    yield middle(group, "bare pass", [size / r.bare.wall for r in found], "MB/s")
+    yield middle(group, "whole", [size / r.ingest.wall for r in found], "MB/s")
     yield Figure(group=group, name="files", value=len(files))
     yield Figure(group=group, name="text", value=size, unit="MB")
-    yield middle(group, "left out: a reader process starts", starts, "s")
-    took = statistics.median(r.wall for r in runs) - statistics.median(starts)
-    shares = {
-        "reader alone": statistics.median(alone),
-        "the reader's process and the way to it": statistics.median(reading)
-        - statistics.median(alone),
-        "splitting and pricing": statistics.median(splitting),
-    }
-    shares["the rest: listing, hashing, writing"] = took - sum(shares.values())
-    for part, share in shares.items():
-        yield Figure(group=group, name=f"share of {part}", value=100 * share / took, unit="%")
+    yield middle(group, "left out: a reader process starts", [r.start.wall for r in found], "s")
+    for part in found[0].shares():
+        name = f"share of processor time: {part}"
+        yield middle(group, name, [r.shares()[part] for r in found], "%")
 
 
 def again(files: Files, rounds: int) -> Iterator[Figure]:
@@ -112,13 +137,12 @@ def again(files: Files, rounds: int) -> Iterator[Figure]:
     ratios, seconds_again = [], []
     with folder_of(files) as folder:
         for _ in range(rounds):
-            start = seconds(lambda: in_reader_processes(files[:1]))
-            READERS.close()
-            first = ingest(folder, fresh=True).wall - start
+            start = took(lambda: in_reader_processes(files[:1])).wall
+            first = ingest(folder, fresh=True).took.wall - start
             standing = [ingest(folder, fresh=False) for _ in range(3)]
             if any(run.report.unchanged != len(files) for run in standing):
                 raise SystemExit("a second run of the same files was not unchanged")
-            seconds_again.append(statistics.median(run.wall for run in standing))
+            seconds_again.append(statistics.median(run.took.wall for run in standing))
             ratios.append(first / seconds_again[-1])
         with counted_writes(folder / "chunkprep.db") as written:
             ingest(folder, fresh=False)
@@ -156,11 +180,11 @@ def many(number: int, rounds: int) -> Iterator[Figure]:
     ratios, rates = [], []
     with folder_of(small(number)) as folder:
         for _ in range(rounds):
-            run = ingest(folder, fresh=True)
+            run = ingest(folder, fresh=True, memory=True)
             begun = run.watch.notes[0].documents
             ratios.append(run.watch.pace(number - tenth, number) / run.watch.pace(begun, tenth))
-            rates.append(number / run.wall)
-        watched = ingest(folder, fresh=True, memory=True).watch.notes
+            rates.append(number / run.took.wall)
+    watched = run.watch.notes
     yield middle(
         MANY, f"pace of the last {tenth:,} of {number:,} / of the first", ratios, "x", bar=0.9,
         direction="at_least",
@@ -197,17 +221,19 @@ def prefect(number: int, rounds: int) -> Iterator[Figure]:
 
         with folder_of(small(100)) as warm:
             ingest(warm, fresh=True, how=ingest_documents)
-        shares, extra = [], []
+        shares, extra, busy = [], [], []
         for turn in range(rounds):
-            order: list[Callable[[IngestSettings], object] | None] = [None, ingest_documents]
-            took = {}
+            order: list[Ingest | None] = [None, ingest_documents]
+            runs = {}
             for how in order if turn % 2 == 0 else order[::-1]:
-                took[how] = ingest(folder, fresh=True, how=how).wall  # type: ignore[arg-type]
-            extra.append(took[ingest_documents] - took[None])
-            shares.append(100 * extra[-1] / took[ingest_documents])
-    yield middle(
-        PREFECT, f"of a run of {number:,} documents", shares, "%", bar=5, direction="at_most"
-    )
+                runs[how] = ingest(folder, fresh=True, how=how).took
+            flow, direct = runs[ingest_documents], runs[None]
+            extra.append(flow.wall - direct.wall)
+            shares.append(100 * extra[-1] / flow.wall)
+            busy.append(100 * (flow.cpu - direct.cpu) / flow.cpu)
+    name = f"of a run of {number:,} documents"
+    yield middle(PREFECT, name, shares, "%", bar=5, direction="at_most")
+    yield middle(PREFECT, "the same in processor time, the server's own left out", busy, "%")
     yield middle(PREFECT, "seconds that it adds", extra, "s")
 
 
@@ -222,14 +248,14 @@ def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Figure
         "workers-markdown": lambda: workers("Markdown", texts, 1.6, rounds),
         "workers-html": lambda: workers("HTML", pages, 1.7, rounds),
         "many": lambda: many(options.documents, max(1, rounds - 1)),
-        "prefect": lambda: prefect(options.documents, rounds),
+        "prefect": lambda: prefect(options.documents, max(1, rounds - 1)),
     }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; 0 where every bar is met, else 1."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--copies", type=int, default=8, help="how often the text is repeated")
+    parser.add_argument("--copies", type=int, default=6, help="how often the text is repeated")
     parser.add_argument("--documents", type=int, default=SMALL)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--parts", nargs="+", metavar="PART", help="only these")
@@ -244,7 +270,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.parts or known:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         found += known[name]()
-        write(found, options.json)
+        write(found, options.json, complete=False)
+    write(found, options.json)
     print(table(found))
     return exit_code(found)
 

@@ -239,9 +239,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 one = run(name, *stores[-1], options.rounds)
                 show(one)
                 found += figures_of(one)
+                write(found, options.json, complete=False)
             if len(stores) > 1:
                 found += growth(name, stores, options.rounds)
-            write(found, options.json)
+            write(found, options.json, complete=False)
+    write(found, options.json)
     print("\n" + table(figure for figure in found if figure.met is not None))
     return exit_code(found)
 

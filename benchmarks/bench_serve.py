@@ -297,6 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = run(bench, folder)
             print(table(found), end="\n\n", flush=True)
             figures += found
+            write(figures, options.json, complete=False)
     write(figures, options.json)
     return exit_code(figures)
 

@@ -92,8 +92,8 @@ def middle(
 
 def shown(value: float) -> str:
     """A number with three digits that mean something, and no more: 0.0123, 1.26, 45.3, 12,300."""
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
+    if isinstance(value, int) or value == 0:
+        return f"{value:,.0f}"
     if abs(value) >= 100:
         return f"{value:,.0f}"
     if abs(value) >= 10:
@@ -129,17 +129,27 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join((name, *others)).rstrip()
 
 
-def write(figures: Iterable[Figure], path: Path | None) -> None:
-    """As JSON into `path`: `{"figures": [...]}`. Nothing where there is no path."""
+def write(figures: Iterable[Figure], path: Path | None, *, complete: bool = True) -> None:
+    """As JSON into `path`: `{"complete": true, "figures": [...]}`. Nothing where there is no path.
+
+    A benchmark that writes as it goes says that it is not complete until it is.
+    """
     if path is not None:
-        found = [figure.to_json() for figure in figures]
-        path.write_text(json.dumps({"figures": found}, indent=1) + "\n", encoding="utf-8")
+        found = {"complete": complete, "figures": [figure.to_json() for figure in figures]}
+        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 def load(path: Path) -> list[Figure]:
-    """What `write` wrote."""
+    """What `write` wrote; nothing where it wrote nothing."""
+    if not path.exists():
+        return []
     found = json.loads(path.read_text(encoding="utf-8"))
     return [Figure.from_json(value) for value in found["figures"]]
+
+
+def is_complete(path: Path) -> bool:
+    """Whether the benchmark came to its end."""
+    return path.exists() and bool(json.loads(path.read_text(encoding="utf-8"))["complete"])
 
 
 def exit_code(figures: Iterable[Figure]) -> int:

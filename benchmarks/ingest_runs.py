@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import random
 import resource
 import tempfile
@@ -12,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import pyromark
@@ -115,12 +115,18 @@ def memory_of_all() -> dict[int, int]:
     return held
 
 
-@dataclass(frozen=True)
-class Run:
-    """One ingest: wall and processor seconds (of this process and its children), and its report."""
+class Took(NamedTuple):
+    """Wall seconds, and processor seconds of this process and its children that have ended."""
 
     wall: float
     cpu: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One ingest: what it took, its report, and what was seen meanwhile."""
+
+    took: Took
     report: IngestReport
     watch: Watch
 
@@ -151,13 +157,13 @@ def ingest(
         batch_bytes=batch[1],
     )
     watch = Watch(memory=memory)
-    gc.collect()
-    start, used = time.perf_counter(), processor_seconds()
-    report = how(settings) if how else ingest_directly(settings, watch)
-    wall, cpu = time.perf_counter() - start, processor_seconds() - used
-    if report.failed:
-        raise SystemExit(f"{report.failed} documents failed")
-    return Run(wall, cpu, report, watch)
+    reports: list[IngestReport] = []
+    spent = took(lambda: reports.append(how(settings) if how else ingest_directly(settings, watch)))
+    if reports[0].stopped:  # a run ends softly on Ctrl-C; the benchmark ends with it
+        raise KeyboardInterrupt
+    if reports[0].failed:
+        raise SystemExit(f"{reports[0].failed} documents failed")
+    return Run(spent, reports[0], watch)
 
 
 def processor_seconds() -> float:
@@ -166,14 +172,9 @@ def processor_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Wall seconds of one call."""
+def took(work: Callable[[], object]) -> Took:
+    """What one call took."""
     gc.collect()
-    start = time.perf_counter()
+    start, used = time.perf_counter(), processor_seconds()
     work()
-    return time.perf_counter() - start
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Took(time.perf_counter() - start, processor_seconds() - used)

@@ -128,10 +128,11 @@ def kind(schema: Schema) -> str:
     if schema.get("type") == "array":
         return f"list of {kind(schema.get('items', {}))}"
     limits = [f"{word} {schema[key]}" for key, word in _LIMITS.items() if key in schema]
-    plain = str(schema.get("type", "any"))
+    plain = _FORMATS.get(schema.get("format", ""), str(schema.get("type", "any")))
     return f"{plain} ({', '.join(limits)})" if limits else plain
 
 
+_FORMATS = {"date-time": "ISO 8601 time"}
 _LIMITS = {"minimum": "from", "maximum": "to", "minLength": "characters from"}
 
 

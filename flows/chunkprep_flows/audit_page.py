@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chunkprep_flows.audit_report import COLUMNS, AuditReport
-from chunkprep_flows.report_page import page
 from chunkprep_flows.report_sections import Section
+from chunkprep_flows.table_page import page
 from chunkprep_ingest.lifecycle import iso
 
 

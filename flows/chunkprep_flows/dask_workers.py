@@ -5,6 +5,7 @@ They hear of a stop by an event that the scheduler keeps, so that workers who jo
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,8 +32,20 @@ def dask_runner(settings: IngestSettings) -> TaskRunner[Any]:
 
     if settings.dask_address is not None:
         return DaskTaskRunner(address=settings.dask_address)
-    cluster = {"n_workers": settings.workers, "threads_per_worker": 1, "dashboard_address": None}
+    cluster = {
+        "n_workers": settings.workers,
+        "threads_per_worker": 1,
+        "dashboard_address": None,
+        "preload": [__name__],
+    }
     return DaskTaskRunner(cluster_kwargs=cluster)
+
+
+def dask_setup(_worker: object) -> None:
+    """Called by Dask in each worker that is started for a run: Ctrl-C, which a terminal sends to
+    all of them, is the run's to handle.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def judge(
     settings: IngestSettings,
     fingerprints_of: Callable[[str], Fingerprints],
 ) -> Iterator[Judged | Refused]:
-    """Each file's next step, in the order given; a file that cannot be read is refused.
+    """Each file's next step, in the order given; one that is known and cannot be read is refused.
 
     Memory holds one file's bytes at a time.
     """
@@ -101,18 +101,27 @@ def judge(
     while part := list(islice(remaining, ASK)):
         known = store.known(settings.collection, [file.key for file in part])
         for file in part:
+            there = known.get(file.key)
             try:
+                if there is None:  # whatever its bytes are, it is to be read
+                    fingerprints_of(file.key)
+                    yield Judged(work_of(file), "ingest", None)
+                    continue
                 seen = look(file, metadata, fingerprints_of, settings.fallback_encoding)
             except ReadError as error:
                 loud = error.code != "unsupported_type" or file.named
                 yield Refused(file.key, file.uri, error, loud)
                 continue
-            there = known.get(file.key)
-            if there is not None and there.failed_attempt is not None:
+            if there.failed_attempt is not None:
                 beside = metadata.digest(seen.work)
                 key = attempt_key(seen.bytes_hash, seen.fingerprints, beside, reading)
                 seen = replace(seen, attempt=key)
             yield Judged(seen.work, next_step(seen, there, retry=settings.retry), there)
+
+
+def work_of(file: SourceFile) -> Work:
+    """The file as the batches get it."""
+    return Work(file.key, file.uri, str(file.path), str(file.root), file.size)
 
 
 def look(
@@ -124,7 +133,7 @@ def look(
     """Hash the file's bytes and see what its metadata says. Raises ReadError."""
     fingerprints = fingerprints_of(file.key)
     data = regular_bytes(file.path)
-    work = Work(file.key, file.uri, str(file.path), str(file.root), file.size)
+    work = work_of(file)
     return Seen(
         work,
         bytes_hash(data),

@@ -11,6 +11,7 @@ from multiprocessing.synchronize import Event
 from types import FrameType
 
 from chunkprep_flows.console import talk
+from chunkprep_ingest.collecting import collect_seldom
 
 WATCH_SECONDS = 0.1
 
@@ -66,6 +67,7 @@ def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
 
 def follow(parent: Event) -> None:
     """For worker processes: Ctrl-C is the parent's to handle, and its stop is theirs."""
+    collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _parent.append(parent)
 

@@ -27,6 +27,7 @@ from chunkprep_flows.reading import READERS, reading_of
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
 from chunkprep_flows.steps import Step, at_once
 from chunkprep_flows.sync import NOTHING, forget_gone_failures, withdraw_gone
+from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.listing import Listing, Unreadable
 from chunkprep_ingest.remote import is_remote
@@ -93,6 +94,7 @@ def ingest(
     """
     start = time.perf_counter()
     with ExitStack() as stack:
+        stack.enter_context(collected_seldom())
         stack.enter_context(closing(READERS))
         stack.enter_context(closing(STORES))
         settings = stack.enter_context(_store_for(settings))

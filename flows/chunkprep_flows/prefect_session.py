@@ -99,6 +99,7 @@ def _ephemeral_server() -> Iterator[str]:
     from prefect.settings import (
         PREFECT_API_BLOCKS_REGISTER_ON_START,
         PREFECT_API_DATABASE_CONNECTION_URL,
+        PREFECT_LOGGING_TO_API_ENABLED,
         PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
         PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
         temporary_settings,
@@ -109,6 +110,7 @@ def _ephemeral_server() -> Iterator[str]:
         {
             PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{own.as_posix()}",
             PREFECT_API_BLOCKS_REGISTER_ON_START: False,  # a second less, and no use for them
+            PREFECT_LOGGING_TO_API_ENABLED: False,  # gone before anybody could read the log
             PREFECT_SERVER_ALLOW_EPHEMERAL_MODE: True,
             PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS: START_TIMEOUT,
         }

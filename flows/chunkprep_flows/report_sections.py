@@ -1,4 +1,4 @@
-"""The report as titled sections of tables: one form for the terminal and for the page."""
+"""The report as titled sections of tables, for the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table under a title. `bar` is the column of counts that the page draws as bars.
+    """A table under a title.
 
     `lead` says what the table shows, or, where there are no rows, that there is nothing to show.
     """
@@ -24,7 +24,6 @@ class Section:
     lead: str
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
-    bar: str | None = None
 
 
 def sections(report: Report) -> list[Section]:
@@ -56,8 +55,7 @@ def _sizes(sizes: BlockSizes) -> Section:
     cap = f" of {sizes.cap} tokens" if sizes.cap else ""
     rows = _steps(sizes.histogram, "over the cap")
     return Section(
-        title, f"Blocks in force by their share of the cap{cap}", ("share of cap", "blocks"), rows,
-        "blocks",
+        title, f"Blocks in force by their share of the cap{cap}", ("share of cap", "blocks"), rows
     )  # fmt: skip
 
 
@@ -105,13 +103,13 @@ def _fill(packs: LogFigures) -> Section:
         f"{packs.mean_slot:g} tokens"
     )
     rows = _steps(packs.fill, "over the slot")
-    return Section(title, lead, ("share of slot", "packs"), rows, "packs")
+    return Section(title, lead, ("share of slot", "packs"), rows)
 
 
 def _counts(title: str, lead: str, counts: Mapping[str, int]) -> Section:
     if not counts:
         return Section(title, "None.")
-    return Section(title, lead, ("what", "count"), tuple(counts.items()), "count")
+    return Section(title, lead, ("what", "count"), tuple(counts.items()))
 
 
 def _truncations(packs: LogFigures) -> Section:
@@ -121,7 +119,7 @@ def _truncations(packs: LogFigures) -> Section:
         f"{packs.truncated_packs} of {packs.packs} packs cut a block; {packs.omitted_chars} "
         f"characters were left out. Cuts by the kind of boundary"
     )
-    return Section("Truncations", lead, ("boundary", "cuts"), tuple(packs.cuts.items()), "cuts")
+    return Section("Truncations", lead, ("boundary", "cuts"), tuple(packs.cuts.items()))
 
 
 def _signatures(found: Sequence[Signature]) -> Section:

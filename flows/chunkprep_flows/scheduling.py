@@ -21,6 +21,7 @@ def serve_flows(
     interval: float | None = None,
     audit: AuditSettings | None = None,
     audit_cron: str | None = None,
+    audit_interval: float | None = None,
 ) -> None:
     """Serve the ingest flow until interrupted, one run at a time, and the audit beside it.
 
@@ -29,7 +30,9 @@ def serve_flows(
     """
     served = [_deployment(ingest_documents, settings, name, cron=cron, interval=interval)]
     if audit is not None:
-        served.append(_deployment(audit_versions, audit, name, cron=audit_cron))
+        served.append(
+            _deployment(audit_versions, audit, name, cron=audit_cron, interval=audit_interval)
+        )
     serve(
         *cast(Any, served),
         pause_on_shutdown=False,

@@ -33,7 +33,8 @@ class Dresser:
         self.substitutions = substitutions
         self.headers = headers
         self.delimiter_tokens = delimiter_tokens
-        self.has_blocks = any(e.kind in ("table", "code") for e in rendered.elements)
+        self.blocks = [n for n, e in enumerate(rendered.elements) if e.kind in ("table", "code")]
+        """Which elements are tables or code."""
 
     def chunk(self, ordinal: int, run: Run, path: tuple[str, ...], prices: Priced) -> Chunk:
         """The chunk of a run with this heading path and these prices."""
@@ -93,10 +94,11 @@ class Dresser:
     def _kind(self, first: int, last: int, start: int, end: int) -> ChunkKind:
         """Table or code where more than half of the characters are, else prose."""
         pieces = self.pieces
-        if not self.has_blocks:
-            return "prose"
         stop = pieces.element[last] + 1 if last < len(pieces) else len(pieces.elements)
-        elements = pieces.elements[pieces.element[first] : stop]
+        low = bisect_left(self.blocks, pieces.element[first])
+        elements = [pieces.elements[n] for n in self.blocks[low : bisect_left(self.blocks, stop)]]
+        if not elements:
+            return "prose"
         for kind in ("table", "code"):
             share = sum(_overlap(e, start, end) for e in elements if e.kind == kind)
             if share * 2 > end - start:

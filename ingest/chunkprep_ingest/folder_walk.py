@@ -60,18 +60,19 @@ class _Walk:
         for entry in entries:
             path = folder / entry.name
             directory = entry.is_dir(follow_symlinks=False)
-            if entry.name.startswith(".") or self.ignored.covers(path, directory or path.is_dir()):
+            leads_on = directory or (entry.is_symlink() and path.is_dir())
+            if entry.name.startswith(".") or self.ignored.covers(path, leads_on):
                 continue
             if directory:
                 stack.append(path)
-            elif not self._takes(path):
+            elif not self._takes(path, leads_on):
                 continue
             elif entry.is_symlink():
                 self.links.append(path)
             elif entry.is_file(follow_symlinks=False):
                 yield path
 
-    def _takes(self, path: Path) -> bool:
+    def _takes(self, path: Path, leads_on: bool) -> bool:
         if says_of_others(path.name):
             return False
-        return path.is_dir() or self.wanted.takes(path.relative_to(self.root).as_posix())
+        return leads_on or self.wanted.takes(path.relative_to(self.root).as_posix())

@@ -81,6 +81,8 @@ class Headers:
         while header.tokens > self.limit and len(parts) > 1:
             parts = parts[1:]
             header = self._render(self._label(parts, len(whole)) + note)
+        if header.tokens <= self.limit:
+            return header
         words = parts[0].split()
         while header.tokens > self.limit and len(words) > 1:
             words = words[: max(1, len(words) * 3 // 4)]

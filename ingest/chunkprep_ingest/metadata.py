@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from chunkprep_ingest.errors import ChunkprepError, MetadataError
 from chunkprep_ingest.lifecycle import moment
@@ -47,7 +55,16 @@ def _as_text(value: object) -> object:
     return value
 
 
-Time = Annotated[Moment | None, BeforeValidator(_as_moment)]
+_WRITTEN_TIME = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "integer"},
+            {"type": "null"},
+        ]
+    }
+)
+Time = Annotated[Moment | None, BeforeValidator(_as_moment), _WRITTEN_TIME]
 """A moment; a date and an ISO 8601 text are taken too."""
 Text = Annotated[str | None, BeforeValidator(_as_text)]
 """A text without blanks around it; an empty one is none."""

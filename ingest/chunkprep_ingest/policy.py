@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from typing import Final, Literal, get_args
 
 from chunkprep_ingest.errors import PolicyError
@@ -111,10 +112,15 @@ class Policy:
     @property
     def fingerprint(self) -> str:
         """Moves with every setting and with the splitter's version."""
-        standing = {field.name: field.default for field in fields(self)}
-        settings = {
-            name: value
-            for name, value in asdict(self).items()
-            if name in _FIRST_FIELDS or value != standing[name]
-        }
-        return fingerprint("policy", SPLITTER_VERSION, json.dumps(settings, sort_keys=True))
+        return _fingerprint(self, SPLITTER_VERSION)
+
+
+@cache
+def _fingerprint(policy: Policy, version: str) -> str:
+    standing = {field.name: field.default for field in fields(policy)}
+    settings = {
+        name: value
+        for name, value in asdict(policy).items()
+        if name in _FIRST_FIELDS or value != standing[name]
+    }
+    return fingerprint("policy", version, json.dumps(settings, sort_keys=True))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import asdict
+from functools import cache
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
@@ -49,13 +50,18 @@ def read_frame(stream: BinaryIO) -> Frame | None:
 
 def request(name: str, data: bytes, options: ReadOptions) -> Frame:
     """Asks for a file to be read."""
-    return Frame({"name": clean(name), "options": asdict(options)}, data)
+    return Frame({"name": clean(name), "options": _settings(options)}, data)
+
+
+@cache
+def _settings(options: ReadOptions) -> dict[str, Any]:
+    return asdict(options)
 
 
 def answer(document: ParsedDocument) -> Frame:
     """A document as a frame: its text is the data."""
     head = {
-        "elements": [tuple(element) for element in document.elements],
+        "elements": list(map(tuple, document.elements)),
         "reader": document.reader,
         "title": document.title,
         "metadata": document.metadata,
@@ -86,7 +92,7 @@ def outcome(frame: Frame) -> ParsedDocument:
         raise kind(head["error"], head["detail"], head["remedy"])
     return ParsedDocument(
         text=frame.data.decode(),
-        elements=tuple(Element(*element) for element in head["elements"]),
+        elements=tuple(map(Element._make, head["elements"])),
         reader=head["reader"],
         title=head["title"],
         metadata=head["metadata"],

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import BinaryIO
 
+from chunkprep_ingest.collecting import collect_seldom
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.readers import ReadOptions, read
 from chunkprep_ingest.reading_wire import Frame, answer, failure, read_frame, write_frame
@@ -20,6 +21,7 @@ def main() -> None:
     # What libraries print must not reach the channel that answers go through.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    collect_seldom()
     _limit_memory(int(os.environ.get(_LIMIT, "0")))
     serve(sys.stdin.buffer, channel)
 

@@ -13,6 +13,7 @@ folder's `chunkprep.yaml`, field by field. A rules file reads:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +74,8 @@ class RuleBook:
 
         Raises MetadataError (bad_metadata) naming the field and where its value was written.
         """
-        return parse_metadata(self.beside(path) | dict(front_matter), path.name)
+        values = self.beside(path) | dict(front_matter)
+        return parse_metadata(values, path.name) if values else _NOTHING_SAID
 
     def _rules_above(self, path: Path) -> tuple[tuple[Path, Path], ...]:
         """The folders from the source folder down to the file's own, each with its rules file."""
@@ -98,7 +100,12 @@ class RuleBook:
         return values
 
 
+_NOTHING_SAID = Metadata()
+
+
 def _sidecar(path: Path) -> dict[str, object]:
+    if not os.path.lexists(f"{path}{SIDECAR_SUFFIX}"):  # most files have none: ask cheaply
+        return {}
     file = path.with_name(path.name + SIDECAR_SUFFIX)
     text = _text(file)
     return {} if text is None else _known(parse_yaml(text, file.name), file.name)

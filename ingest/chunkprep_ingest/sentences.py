@@ -33,6 +33,7 @@ _STERM_BY_LEAD = {
 """Terminators beyond ASCII (Sentence_Break = STerm, basic plane) by the first byte of their UTF-8
 form, so that a text is searched only for those of scripts it is written in."""
 
+_ASCII = bytes(range(0x80))
 _WIDE = "\u3002\uff01\uff1f\uff61\uff0e\ufe52\ufe12\ufe15\ufe56\ufe57"  # no space follows these
 _ALSO = {0xE2: "\u2026", 0xEF: "\uff0e\ufe52"}  # ellipsis, and ATerm of wide scripts
 _RUN = ".!?\u3002\uff01\uff1f\u2026"  # terminators that may follow one another
@@ -93,13 +94,14 @@ def _terminators_in(text: str) -> list[str]:
     """The terminators that occur in the text, the full stop apart."""
     found = [char for char in "!?" if char in text]
     if not text.isascii():
-        raw = text.encode(errors="replace")
+        raw = text.encode(errors="replace").translate(None, _ASCII)
+        beyond = raw.decode()  # little, in most languages that have many kinds of terminators
         found += [
             char
             for lead, chars in _STERM_BY_LEAD.items()
             if lead in raw
             for char in chars + _ALSO.get(lead, "")
-            if char in text
+            if char in beyond
         ]
     return found
 

@@ -75,6 +75,7 @@ class _Found:
         self.keys: dict[str, str] = {}  # key -> real path
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
+        self.real_folders: dict[Path, Path] = {}
 
     def add(self, source: str) -> None:
         if is_remote(source):
@@ -137,7 +138,9 @@ class _Found:
         if path in self.unreadable:  # what an earlier run downloaded of it is out of date
             return
         try:
-            status = path.stat()
+            status = path.lstat()
+            linked = stat.S_ISLNK(status.st_mode)
+            status = path.stat() if linked else status
         except OSError as error:
             self._fail(path, root, error.strerror or str(error))
             return
@@ -145,7 +148,8 @@ class _Found:
             if named:
                 self._fail(path, root, "not a regular file")
             return
-        real = os.path.realpath(path)
+        place = self._real_folder(path.parent) / path.name
+        real = os.path.realpath(place) if linked else os.fspath(place)
         if real in self.files:
             return
         key = key_of(path, root, path.name or os.fspath(path))
@@ -155,16 +159,24 @@ class _Found:
                 f"two files would be the document {key!r}: {self.files[other].path} and {path}; "
                 f"name a folder that holds both instead"
             )
-        uri = self._uri(path, root)
+        uri = self._uri(path, root, place)
         self.files[real] = SourceFile(
             key, uri, path, root, status.st_size, status.st_mtime_ns, named
         )
 
-    def _uri(self, path: Path, root: Path) -> str:
+    def _real_folder(self, folder: Path) -> Path:
+        """The folder without symbolic links in its path, looked up once."""
+        found = self.real_folders.get(folder)
+        if found is None:
+            found = self.real_folders[folder] = folder.resolve()
+        return found
+
+    def _uri(self, path: Path, root: Path, place: Path) -> str:
+        """`place` is the file's real folder and its own name."""
         found = self.remote.get(root)
         if found is not None:
             return found.uri(path.relative_to(root).as_posix())
-        return (path.parent.resolve() / path.name).as_uri()
+        return place.as_uri()
 
     def _fail_below(self, root: Path, path: Path, reason: str) -> None:
         self._fail(path, root, reason)

@@ -70,9 +70,11 @@ class TiktokenCounter:
         import numpy as np  # the `ingest` extra; counting alone does without
 
         if self._characters is None:
-            self._characters = np.zeros(max(self._ranks.values()) + 1, dtype=np.int64)
+            lengths = np.zeros(max(self._ranks.values()) + 1, dtype=np.int64)
             for token, rank in self._ranks.items():
-                self._characters[rank] = len(token.translate(None, _CONTINUATION))
+                lengths[rank] = len(token.translate(None, _CONTINUATION))
+            # In as few bytes as they need: a table that stays in the processor's cache.
+            self._characters = lengths.astype(np.min_scalar_type(lengths.max()))
         # The buffer of the ids is several times quicker to get than a list of them.
         parts = [self._core.encode_to_tiktoken_buffer(p, set()) for p in _digestible(text)]
         ids = np.frombuffer(b"".join(parts) if len(parts) > 1 else parts[0], dtype=np.uint32)
@@ -160,9 +162,8 @@ def _spread(characters: numpy.ndarray, length: int) -> Sequence[int]:
     """
     import numpy as np
 
-    # The running count stays n for as many offsets as characters begin in token n.
-    stay = np.append(characters, length + 1 - characters.sum())
-    running = np.repeat(np.arange(len(stay), dtype=np.int32), stay)
+    ends = np.cumsum(characters, dtype=np.int32)
+    running = np.cumsum(np.bincount(ends, minlength=length + 1), dtype=np.int32)
     return cast("Sequence[int]", running.data)
 
 

@@ -1,7 +1,9 @@
 """A synchronous client of the HTTP service, with the methods of `Packer`.
 
-with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
-    result = client.pack(PackRequest(budget=4000, candidates=hits))
+For example:
+
+    with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
+        result = client.pack(PackRequest(budget=4000, candidates=hits))
 """
 
 from __future__ import annotations

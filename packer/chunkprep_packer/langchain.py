@@ -1,8 +1,10 @@
 """A LangChain document compressor that packs what a retriever found.
 
-compressor = ChunkprepCompressor(packer=Packer.open(url), options=PackOptions(budget=4000))
-documents = compressor.compress_documents(retrieved, question)
-context = "".join(document.page_content for document in documents)
+For example:
+
+    compressor = ChunkprepCompressor(packer=Packer.open(url), options=PackOptions(budget=4000))
+    documents = compressor.compress_documents(retrieved, question)
+    context = "".join(document.page_content for document in documents)
 """
 
 from __future__ import annotations

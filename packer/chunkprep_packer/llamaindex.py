@@ -1,8 +1,10 @@
 """A LlamaIndex node postprocessor that packs what a retriever found.
 
-packing = ChunkprepPostprocessor(packer=Packer.open(url), options=PackOptions(budget=4000))
-nodes = packing.postprocess_nodes(retrieved, query_str=question)
-context = "".join(node.get_content() for node in nodes)
+For example:
+
+    packing = ChunkprepPostprocessor(packer=Packer.open(url), options=PackOptions(budget=4000))
+    nodes = packing.postprocess_nodes(retrieved, query_str=question)
+    context = "".join(node.get_content() for node in nodes)
 """
 
 from __future__ import annotations

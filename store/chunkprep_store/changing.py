@@ -54,8 +54,11 @@ class Changing(Opened):
 
         Where it raises, none was written.
         """
+        made = writing_new.parcels(collection, prepared)
+        if not made:
+            return []
         return self.database.retry(
-            lambda c: writing_new.write_new(c, collection, prepared, now, run_id)
+            lambda c: writing_new.write_new(c, collection, made, now, run_id)
         )
 
     def recut(

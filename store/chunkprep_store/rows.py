@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -24,9 +24,14 @@ def to_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
+def _tuples_json(values: Sequence[tuple[object, ...]]) -> str:
+    """JSON of named tuples as lists; most chunks have none of most kinds."""
+    return to_json(list(map(tuple, values))) if values else "[]"
+
+
 def encode_elements(parsed: ParsedDocument) -> bytes:
     """The text and its elements, compressed."""
-    payload = {"text": parsed.text, "elements": [tuple(e) for e in parsed.elements]}
+    payload = {"text": parsed.text, "elements": list(map(tuple, parsed.elements))}
     return zlib.compress(orjson.dumps(payload), _FAST)
 
 
@@ -120,7 +125,7 @@ def chunk_rows(
             "block_tokens": chunk.block_tokens,
             "header_tokens": chunk.header_tokens,
             "delimiter_tokens": chunk.delimiter_tokens,
-            "boundaries": to_json([tuple(b) for b in chunk.boundaries]),
+            "boundaries": _tuples_json(chunk.boundaries),
             "kind": chunk.kind,
             "truncatable": chunk.truncatable,
             "heading_path": to_json(chunk.heading_path),
@@ -131,8 +136,8 @@ def chunk_rows(
             "signature": chunk.signature,
             "span_start": chunk.start,
             "span_end": chunk.end,
-            "additions": to_json([tuple(s) for s in chunk.additions]),
-            "substitutions": to_json([tuple(s) for s in chunk.substitutions]),
+            "additions": _tuples_json(chunk.additions),
+            "substitutions": _tuples_json(chunk.substitutions),
             "rendering": chunk.rendering,
             **shared,
         }

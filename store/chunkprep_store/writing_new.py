@@ -6,7 +6,7 @@ it. What is left are a few statements for all of them; each document is whole in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -30,9 +30,36 @@ from chunkprep_store.runs import forget_failures
 from chunkprep_store.tables import versions
 
 
+class Parcel(NamedTuple):
+    """A prepared version with all that can be made ready outside of the transaction, in which
+    other writers wait: its metadata, its parsed form and its chunks as the rows hold them.
+    """
+
+    prepared: PreparedVersion
+    source: Metadata
+    payload: bytes
+    rows: tuple[dict[str, Any], ...]
+
+
+def parcels(collection: str, prepared: Iterable[PreparedVersion]) -> dict[str, Parcel]:
+    """Those of the prepared versions that supersede no other document, by document. Of two
+    versions of a document it is the first.
+    """
+    made: dict[str, Parcel] = {}
+    for version in prepared:
+        source = Metadata.model_validate_json(version.metadata_json)
+        if source.supersedes or version.document in made:
+            continue
+        base = id_base(collection, version, (), "")
+        rows = tuple(chunk_rows(version.chunks, base, {}))
+        made[version.document] = Parcel(version, source, encode_elements(version.parsed), rows)
+    return made
+
+
 class _Newcomer(NamedTuple):
     """A document's first version, settled."""
 
+    parcel: Parcel
     arrival: Arrival
     row: VersionRow
     standing: Standing
@@ -41,30 +68,23 @@ class _Newcomer(NamedTuple):
 def write_new(
     connection: sa.Connection,
     collection: str,
-    prepared: Iterable[PreparedVersion],
+    made: Mapping[str, Parcel],
     now: Moment,
     run_id: str | None,
 ) -> list[WriteOutcome]:
-    """Store those of the prepared versions whose documents are not here yet, and which supersede
-    no other; says which those were.
+    """Store those of the parcels, at least one, whose documents are not here yet; says which
+    those were.
     """
-    sources = [(p, Metadata.model_validate_json(p.metadata_json)) for p in prepared]
-    alone: dict[str, tuple[PreparedVersion, Metadata]] = {}
-    for version, source in sources:
-        if not source.supersedes:
-            alone.setdefault(version.document, (version, source))
-    if not alone:
-        return []
-    prints = next(iter(alone.values()))[0].fingerprints
+    prints = next(iter(made.values())).prepared.fingerprints
     collection_id = ensure_collection(connection, collection, now, prints.policy, prints.profile)
     newcomers: list[_Newcomer] = []
-    for number, key in _named(connection, collection_id, sorted(alone), now):
-        document = DocumentRow(number, key, 0, None, None)
+    for number, key in _named(connection, collection_id, sorted(made), now):
+        document, parcel = DocumentRow(number, key, 0, None, None), made[key]
         arrival = Arrival(
-            collection, collection_id, document, (), *alone[key], now=now, run_id=run_id
+            collection, collection_id, document, (), parcel.prepared, parcel.source, now, run_id
         )
         row = new_row(arrival, ())
-        newcomers.append(_Newcomer(arrival, row, settle([row.facts]).of[row.version]))
+        newcomers.append(_Newcomer(parcel, arrival, row, settle([row.facts]).of[row.version]))
     if newcomers:
         _insert(connection, newcomers, Outbox(collection_id, now))
     return [_outcome(newcomer) for newcomer in newcomers]
@@ -96,13 +116,14 @@ def _insert(connection: sa.Connection, newcomers: Sequence[_Newcomer], outbox: O
         version_row(n.row, version_values(n.arrival, n.arrival.metadata), n.standing, outbox.at)
         for n in newcomers
     ]
-    made = connection.execute(_INSERT_VERSIONS, columns)
-    ids = {row.document_id: int(row.id) for row in made}
+    connection.execute(_INSERT_VERSIONS, columns)
+    owners = [n.row.document_id for n in newcomers]
+    ids = {row.document_id: int(row.id) for row in connection.execute(_IDS, {"owners": owners})}
     contents = []
     rows: list[dict[str, Any]] = []
     for newcomer in newcomers:
         version_id = ids[newcomer.row.document_id]
-        contents.append((version_id, encode_elements(newcomer.arrival.prepared.parsed)))
+        contents.append((version_id, newcomer.parcel.payload))
         rows += _chunk_rows(newcomer, version_id)
         outbox.note(version_id, newcomer.row.chunks, None, newcomer.standing)
     insert_contents(connection, contents, rows)
@@ -111,7 +132,10 @@ def _insert(connection: sa.Connection, newcomers: Sequence[_Newcomer], outbox: O
     outbox.send(connection)
 
 
-_INSERT_VERSIONS = versions.insert().returning(versions.c.document_id, versions.c.id)
+_INSERT_VERSIONS = versions.insert()
+_IDS = sa.select(versions.c.document_id, versions.c.id).where(
+    versions.c.document_id.in_(sa.bindparam("owners", expanding=True))
+)
 
 
 def _chunk_rows(newcomer: _Newcomer, version_id: int) -> Iterable[dict[str, Any]]:
@@ -128,9 +152,7 @@ def _chunk_rows(newcomer: _Newcomer, version_id: int) -> Iterable[dict[str, Any]
         "profile": row.profile,
         "stored_at": row.stored_at,
     }
-    return chunk_rows(
-        prepared.chunks, id_base(arrival.collection, prepared, (), row.inputs), shared
-    )
+    return (own | shared for own in newcomer.parcel.rows)
 
 
 def _outcome(newcomer: _Newcomer) -> WriteOutcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,6 +15,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from playwright.sync_api import Browser
+from tests.support.chromium import open_chromium
+from tests.support.inspected import fill
+from tests.support.served_pages import served_pages
 
 from chunkprep_flows.cli import main
 
@@ -52,6 +57,11 @@ class Cli:
         """The JSON lines on stdout."""
         result = self(*args, "--json", code=code, input=input)
         return [json.loads(line) for line in result.stdout.splitlines()]
+
+    @property
+    def url(self) -> str:
+        """The store's."""
+        return f"sqlite:///{(self.folder / 'chunkprep.db').as_posix()}"
 
     def ingest(self, *args: object, code: int = 0) -> Any:
         """An ingest without Prefect, as JSON."""
@@ -93,6 +103,38 @@ def prefect_api() -> Iterator[str]:
 
     with prefect_test_harness(server_startup_timeout=PREFECT_START_SECONDS):
         yield str(PREFECT_API_URL.value())
+
+
+@pytest.fixture(scope="session")
+def _inspected_store(_sample_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The samples with all that the pages can show, made once."""
+    folder = tmp_path_factory.mktemp("inspected")
+    shutil.copytree(_sample_store, folder, dirs_exist_ok=True)
+    with contextlib.chdir(folder):
+        cli = Cli(folder)
+        fill(folder, cli.ingest, cli)
+    return folder
+
+
+@pytest.fixture
+def inspected(_inspected_store: Path, cli: Cli) -> Cli:
+    """A command line in a folder with a store that shows all that the pages can."""
+    shutil.copytree(_inspected_store, cli.folder, dirs_exist_ok=True)
+    return cli
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real Chromium: by module, since its driver keeps an event loop in this thread."""
+    with open_chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def site(inspected: Cli) -> Iterator[str]:
+    """The pages, served by the real service."""
+    with served_pages(inspected.url) as address:
+        yield f"{address}/pages"
 
 
 Process = Callable[..., "subprocess.CompletedProcess[str]"]

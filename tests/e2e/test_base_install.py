@@ -7,9 +7,10 @@ import sys
 
 import pytest
 from tests.e2e.conftest import Cli
-from tests.support.base_install import BLOCK
+from tests.support.base_install import BLOCK, EXTRAS, REPORT, without
 
-SCRIPT = BLOCK + "from chunkprep_flows.cli import main\nmain()\n"
+MAIN = "from chunkprep_flows.cli import main\nmain()\n"
+SCRIPT = BLOCK + MAIN
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,14 @@ def test_what_needs_an_extra_says_which(ingested: Cli, command: str, extra: str)
     )
     assert run.returncode == 2
     assert f"pip install 'chunkprep[{extra}]'" in run.stderr
+
+
+def test_the_file_of_the_report_needs_its_extra_and_no_server(ingested: Cli) -> None:
+    script = without(set(EXTRAS) - set(REPORT)) + MAIN
+    run = subprocess.run(
+        [sys.executable, "-c", script, "report", "--out", "report.html"],
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert (ingested.folder / "report.html").stat().st_size > 100_000

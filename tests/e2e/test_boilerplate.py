@@ -7,6 +7,8 @@ from pathlib import Path
 from fpdf import FPDF
 from tests.e2e.conftest import Cli
 
+from chunkprep_store import Store
+
 
 class Guide(FPDF):
     def header(self) -> None:
@@ -55,6 +57,18 @@ def test_what_is_left_out_is_counted_and_covered(cli: Cli) -> None:
         "page.html": (["boilerplate: 2 words of navigation were left out"], 1.0),
         "plain.md": ([], 1.0),
     }
+    assert report["boilerplate_words"] == 22
+    with Store.open(f"sqlite:///{cli.folder / 'chunkprep.db'}") as store:
+        [run] = store.runs("default")
+    assert (run.summary or {})["boilerplate_words"] == 22
+    (cli.folder / "docs" / "page.html").write_text("<nav><a>Home</a></nav><p>Other.</p>")
+    said = cli("ingest", "docs", "--drop-boilerplate", "--direct").stderr
+    assert "left out 1 word of boilerplate" in said
+
+
+def test_what_is_left_out_is_in_no_chunk(cli: Cli) -> None:
+    make(cli.folder / "docs")
+    cli.ingest("docs", "--drop-boilerplate")
     text = texts(cli)
     assert not [phrase for phrase in ("Travel guide", "Page", "Imprint") if phrase in text]
     assert "Rule 4 holds from its first day on." in text

@@ -46,7 +46,7 @@ def test_prefect_deploys_the_file(prefect_api: str, tmp_path: Path) -> None:
         flow: Flow[..., Any] = load_flow_from_entrypoint(deployment.entrypoint)
         checked = flow.validate_parameters(deployment.parameters)
         assert checked["settings"].store == "postgresql://keeper@db/chunkprep"
-        assert "chunkprep" in deployment.tags
+        assert set(deployment.tags) == {"chunkprep", f"collection:{checked['settings'].collection}"}
         assert deployment.concurrency_options or deployment.global_concurrency_limit
 
 

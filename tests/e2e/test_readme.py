@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,13 @@ def test_the_make_targets_of_the_readme_exist() -> None:
     targets = re.findall(r"^\$ make (\w+)", README, re.MULTILINE)
     assert targets[:2] == ["demo", "test"]
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+
+
+def test_every_extra_that_users_may_want_is_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = set(project["optional-dependencies"]) - {"dev", "ingest"}
+    assert extras <= set(re.findall(r"`(\w+)`", README))
+    assert ".[ingest]" in README
 
 
 def test_no_machine_path_stands_in_the_readme_or_the_samples() -> None:

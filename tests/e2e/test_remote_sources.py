@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import threading
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tests.e2e.conftest import Cli
@@ -135,6 +136,94 @@ def test_the_audit_compares_with_a_bucket(
     assert checks == {("source_changed", "refund.md"), ("source_missing", "bags.md")}
 
 
+def test_the_audit_uses_the_mirror_of_the_ingest(
+    cli: Cli, bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CHUNKPREP_MIRROR")
+    put(bucket, refund=REFUND, bags=BAGS)
+    here = ("--mirror", cli.folder / "here", "--exclude", "bags.md")
+    cli.ingest("s3://docs/policies", *here)
+    seen = downloads(monkeypatch)
+    assert not cli.lines("audit", "--sources", "s3://docs/policies", *here)
+    assert seen == []
+
+
+def test_a_glob_in_a_url_takes_what_matches(
+    cli: Cli, bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = downloads(monkeypatch)
+    put(bucket, refund=REFUND, bags=BAGS)
+    bucket.put_object(Bucket="docs", Key="policies/old/fees.md", Body=b"# Fees\n")
+    bucket.put_object(Bucket="docs", Key="policies/old/fees.csv", Body=b"a,b\n1,2\n")
+    bucket.put_object(Bucket="docs", Key="policies/bags.md.meta.yaml", Body=b"edition: '7'\n")
+    deep = cli.ingest("s3://docs/**/*.md", "--store", "sqlite:///deep.db")
+    names = {d["document"] for d in deep["documents"]}
+    assert names == {"policies/refund.md", "policies/bags.md", "policies/old/fees.md"}
+    stored = cli.lines("docs", "--store", "sqlite:///deep.db")
+    assert {d["edition"] for d in stored if d["document"] == "policies/bags.md"} == {"7"}
+    assert "policies/old/fees.csv" not in seen
+    flat = cli.ingest("s3://docs/policies/[br]*.md", "--store", "sqlite:///flat.db")
+    assert {d["document"] for d in flat["documents"]} == {"refund.md", "bags.md"}
+    none = cli.ingest("s3://docs/policies/*.docx", "--store", "sqlite:///none.db", code=1)
+    assert none["documents"][0]["error"]["code"] == "unreadable"
+    assert "no file matches" in none["documents"][0]["error"]["message"]
+
+
+def test_an_object_whose_name_looks_like_a_glob_is_that_object(cli: Cli, bucket: Any) -> None:
+    bucket.put_object(Bucket="docs", Key="policies/a[1].md", Body=REFUND.encode())
+    bucket.put_object(Bucket="docs", Key="policies/a1.md", Body=BAGS.encode())
+    report = cli.ingest("s3://docs/policies/a[1].md")
+    assert [d["document"] for d in report["documents"]] == ["a[1].md"]
+
+
+def test_a_failed_object_is_tried_again_where_it_is(cli: Cli, bucket: Any) -> None:
+    put(bucket, refund=REFUND)
+    for name in ("broken", "gone"):
+        bucket.put_object(Bucket="docs", Key=f"policies/{name}.docx", Body=b"no archive")
+    assert cli.ingest("s3://docs/policies", code=1)["failed"] == 2
+    assert len(cli.lines("failures", "--retry", code=1)) == 2
+    bucket.put_object(Bucket="docs", Key="policies/broken.docx", Body=docx())
+    bucket.delete_object(Bucket="docs", Key="policies/gone.docx")
+    assert cli.lines("failures", "--retry") == []
+    assert {d["document"] for d in cli.lines("docs")} == {"refund.md", "broken.docx"}
+    assert uri(cli, "broken.docx") == "s3://docs/policies/broken.docx"
+
+
+def docx() -> bytes:
+    """A small Word document."""
+    import docx as word
+
+    document, out = word.Document(), io.BytesIO()
+    document.add_paragraph("Mended.")
+    document.save(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("cloud", ["gs", "abfs"])
+def test_other_clouds_take_the_same_way_up_to_their_driver(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, cloud: str
+) -> None:
+    """Where gcsfs and adlfs are not at hand, memory stands in their place."""
+    import fsspec  # type: ignore[import-untyped]
+    from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
+    from fsspec.registry import _registry  # type: ignore[import-untyped]
+
+    class StandIn(MemoryFileSystem):  # type: ignore[misc]
+        protocol = cloud
+        store: ClassVar[dict[str, Any]] = {}
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:
+            return "/" + path.removeprefix(f"{cloud}://").strip("/")
+
+    monkeypatch.setitem(_registry, cloud, StandIn)
+    fsspec.filesystem(cloud).pipe("/docs/policies/refund.md", REFUND.encode())
+    report = cli.ingest(f"{cloud}://docs/policies")
+    assert report["new"] == 1
+    assert uri(cli, "refund.md") == f"{cloud}://docs/policies/refund.md"
+    assert not cli.lines("audit", "--sources", f"{cloud}://docs/policies")
+
+
 def test_a_bucket_that_is_not_there_fails_and_withdraws_nothing(cli: Cli, bucket: Any) -> None:
     put(bucket, refund=REFUND, bags=BAGS)
     cli.ingest("s3://docs/policies")
@@ -167,7 +256,7 @@ def test_a_page_of_a_web_server(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_memory_and_an_archive(cli: Cli, tmp_path: Path) -> None:
-    import fsspec  # type: ignore[import-untyped]
+    import fsspec
 
     memory = fsspec.filesystem("memory")
     memory.pipe("/team/a.md", REFUND.encode())
@@ -182,7 +271,8 @@ def test_memory_and_an_archive(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("module", "url", "extra"), [
     ("s3fs", "s3://docs/policies", "s3"),
     ("fsspec", "memory://docs", "remote"),
-    ("gcsfs", "gs://docs", "gcs"),
+    ("gcsfs", "gs://docs/**/*.md", "gcs"),
+    ("adlfs", "abfs://docs", "azure"),
 ])  # fmt: skip
 def test_a_missing_library_is_named_with_its_extra(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, module: str, url: str, extra: str

@@ -142,6 +142,9 @@ def test_what_does_not_fit_is_left_out_and_the_page_says_so(ingested: Cli) -> No
     text = " ".join(" ".join(read_page(ingested).texts).split())
     assert "10 of 12 logged packs are shown in full" in text
     assert "2 packs were left out" in text
+    later = " ".join(read_page(ingested, "--since", "2999-01-01").texts)
+    assert "No pack is logged." in later
+    assert "packs since 2999-01-01 00:00" in later
 
 
 def test_a_store_with_no_packs_and_a_folder_that_is_not_there(ingested: Cli) -> None:

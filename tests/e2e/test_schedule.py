@@ -11,6 +11,8 @@ import time
 import pytest
 from tests.e2e.conftest import PREFECT_START_SECONDS, Cli
 
+from chunkprep_flows.commands.schedule import audit_of
+from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.prefect_server import full_server
 
 pytestmark = pytest.mark.prefect
@@ -92,6 +94,7 @@ def audit_run(api: str, deadline: float) -> str | None:
         (["docs", "--cron", "whenever"], "'whenever' is no cron expression"),
         (["docs", "--cron", "61 * * * *"], "'61 * * * *' is no cron expression"),
         (["docs", "--every", "60", "--audit-cron", "x"], "--audit-cron 'x'"),
+        (["docs", "--every", "60", "--audit-cron", "0 5 * * *", "--audit-every", "9"], "either"),
         (["docs", "--every", "0"], "--every"),
         (["docs", "--every", "soon"], "'soon'"),
         (["docs", "nosuch", "--every", "60"], "'nosuch'"),
@@ -105,3 +108,12 @@ def test_a_schedule_that_cannot_work_is_refused_before_a_server_starts(
     result = cli("schedule", *args, code=2)
     assert named in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_the_audit_beside_a_schedule_compares_with_the_same_sources() -> None:
+    settings = IngestSettings(
+        sources=("docs", "s3://bucket/**/*.md"), exclude=("old/**",), mirror="here"
+    ).absolute()
+    audit = audit_of(settings, "warning")
+    assert audit.sources == settings.sources
+    assert (audit.exclude, audit.mirror) == (settings.exclude, settings.mirror)

@@ -12,6 +12,7 @@ from tests.support.ingesting import chunk_ids, ingest
 from chunkprep_packer import Candidate, Packer, PackRequest
 from chunkprep_packer.pages.document_page import word_changes
 from chunkprep_packer.pages.pack_page import segments
+from chunkprep_packer.pages.rendering import coded
 from chunkprep_packer.pages.router import Viewer, pages_router
 from chunkprep_store import Store
 
@@ -113,3 +114,15 @@ def test_the_parts_of_a_slot_add_up() -> None:
 def test_words_that_changed() -> None:
     runs = [(run["tag"], run["text"]) for run in word_changes("within 14 days", "within 21 days")]
     assert runs == [("equal", "within"), ("delete", "14"), ("insert", "21"), ("equal", "days")]
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("run `chunkprep audit`", "run <code>chunkprep audit</code>"),
+        ("`<b>` & `x`", "<code>&lt;b&gt;</code> &amp; <code>x</code>"),
+        ("a file `<i> by name", "a file `&lt;i&gt; by name"),
+    ],
+)
+def test_commands_in_advice_are_code_and_nothing_else_is_markup(text: str, html: str) -> None:
+    assert coded(text) == html

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 EXTRAS = (
     "bs4", "distributed", "docx", "fastapi", "httpx", "langchain_core", "llama_index", "lxml",
     "jinja2", "pygal",
@@ -11,14 +13,23 @@ EXTRAS = (
 )  # fmt: skip
 """Modules that no requirement of the base install brings."""
 
-BLOCK = f"""
+REPORT = ("jinja2", "pygal")
+"""Those of the extra `report`."""
+
+
+def without(modules: Iterable[str]) -> str:
+    """A script's first lines: these modules are not installed."""
+    return f"""
 import sys
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {EXTRAS!r}:
+        if name.partition(".")[0] in {tuple(modules)!r}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Blocked())
 """
-"""A script's first lines."""
+
+
+BLOCK = without(EXTRAS)
+"""A script's first lines: only the base install is there."""

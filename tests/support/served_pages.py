@@ -1,4 +1,4 @@
-"""The inspector served on loopback, over one store."""
+"""The inspector served on loopback by the real service, with its keys, limits and headers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from fastapi import FastAPI
 
-from chunkprep_flows.opened import now
-from chunkprep_packer.pages.router import pages_router
-from chunkprep_store import Store
+from chunkprep_packer.service.app import create_app
+from chunkprep_packer.service.inspector import inspector_router
+from chunkprep_packer.service.settings import ServiceSettings
 
 
 @contextmanager
-def served_pages(store: Store) -> Iterator[str]:
-    """The address of a running server; it is stopped afterwards."""
-    app = FastAPI()
-    app.include_router(pages_router(lambda _: store, clock=now))
-    config = uvicorn.Config(app, log_level="error", ws="none", lifespan="off")
+def served_pages(url: str) -> Iterator[str]:
+    """The address of the running service over the store at `url`; it is stopped afterwards."""
+    app = create_app(ServiceSettings(url), routers=[inspector_router()])
+    config = uvicorn.Config(app, log_level="error", access_log=False, ws="none", lifespan="on")
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, args=([listening],))

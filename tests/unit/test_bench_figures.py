@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.figures import Figure, exit_code, load, middle, shown, table, write
+from benchmarks.figures import Figure, exit_code, is_complete, load, middle, shown, table, write
 
 
 def ratio(value: float, **more: object) -> Figure:
@@ -66,3 +66,12 @@ def test_json_gives_the_figures_back(tmp_path: Path) -> None:
 def test_only_a_missed_bar_makes_the_exit_code_1() -> None:
     assert exit_code([ratio(9.0), ratio(1.0, bar=1.5, direction="at_most")]) == 0
     assert exit_code([ratio(9.0, bar=1.5, direction="at_most")]) == 1
+
+
+def test_a_benchmark_that_broke_leaves_what_it_had(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    assert (load(file), is_complete(file)) == ([], False)
+    write([ratio(1.0)], file, complete=False)
+    assert (load(file), is_complete(file)) == ([ratio(1.0)], False)
+    write([ratio(1.0)], file)
+    assert is_complete(file)

@@ -18,7 +18,7 @@ import chunkprep_packer
 ROOT = Path(__file__).parents[2]
 SHELLS = {
     "chunkprep_ingest": {
-        "folder_walk", "front_matter", "listing", "reading_process", "reading_wire",
+        "collecting", "folder_walk", "front_matter", "listing", "reading_process", "reading_wire",
         "reading_worker", "regular_file", "remote", "rules", "source_filters", "source_globs",
         "source_trouble", "sources", "tokens",
     },
@@ -28,7 +28,8 @@ SHELLS = {
         "search_scores", "signatures", "slot", "stored_json",
     },
 }  # fmt: skip
-"""Modules that may read, write, ask the clock, load a tokenizer or know the store."""
+"""Modules that may read, write, ask the clock, load a tokenizer, set the process up or know the
+store."""
 
 OF_THE_EXTRAS = {
     "chunkprep_ingest.folder_walk",

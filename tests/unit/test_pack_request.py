@@ -86,6 +86,8 @@ def test_nan_in_json_is_refused() -> None:
 def test_request_and_result_describe_themselves_for_openapi() -> None:
     schema = PackRequest.model_json_schema()
     assert schema["required"] == ["budget", "candidates"]
+    kinds = [one["type"] for one in schema["properties"]["as_of"]["anyOf"]]
+    assert kinds == ["string", "integer", "null"]
     assert set(PackResult.model_json_schema()["properties"]) == set(PackResult.model_fields)
 
 

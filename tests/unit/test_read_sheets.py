@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from datetime import date, datetime
 from typing import Any
 
@@ -85,3 +86,27 @@ def test_merged_cells_are_repeated() -> None:
 def test_a_workbook_without_text_is_empty() -> None:
     with pytest.raises(ReadError, match="empty"):
         parse(openpyxl.Workbook())
+
+
+def test_a_cell_in_the_farthest_corner_is_read_like_any_other() -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Item", None, None, "Price"])
+    book.active.append(["Tea", None, None, 3])
+    book.active["XFD1048576"] = "far away"
+    assert texts(book)[1:] == [
+        "| Item | Price |\n| --- | --- |\n| Tea | 3 |",
+        "far away",
+    ]
+
+
+def test_what_lies_outside_the_size_that_a_sheet_claims_is_read_too() -> None:
+    book = openpyxl.Workbook()
+    book.active["C9"] = "beyond"
+    out = io.BytesIO()
+    book.save(out)
+    claims = io.BytesIO()
+    with zipfile.ZipFile(out) as given, zipfile.ZipFile(claims, "w") as lying:
+        for name in given.namelist():
+            part = given.read(name).replace(b'ref="C9:C9"', b'ref="A1:B2"')
+            lying.writestr(name, part)
+    assert "beyond" in read(claims.getvalue(), "a.xlsx").text

@@ -23,6 +23,7 @@ chunkprep schedule docs/ --cron "0 3 * * *" --audit-cron "0 5 * * *\""""
 @option("--cron", metavar="EXPR", help='When, as a cron expression: "0 3 * * *".')
 @option("--every", type=click.IntRange(1), metavar="SECONDS", help="Or how often.")
 @option("--audit-cron", metavar="EXPR", help="Also audit, on this cron expression.")
+@option("--audit-every", type=click.IntRange(1), metavar="SECONDS", help="Or this often.")
 @option(
     "--audit-fail-on",
     type=click.Choice(["info", "warning", "error", "never"]),
@@ -40,11 +41,13 @@ def schedule(
     cron: str | None,
     every: int | None,
     audit_cron: str | None,
+    audit_every: int | None,
     audit_fail_on: Level,
     name: str,
     **options: Any,
 ) -> None:
-    """Serve the ingest flow on a schedule until interrupted, and the audit with --audit-cron.
+    """Serve the ingest flow on a schedule until interrupted, and the audit with --audit-cron or
+    --audit-every.
 
     The audit compares what is stored with the same sources.
     Runs against the Prefect API that is configured (PREFECT_API_URL), else against a private one
@@ -54,10 +57,12 @@ def schedule(
     """
     if (cron is None) == (every is None):
         raise click.UsageError("give either --cron or --every")
+    if audit_cron is not None and audit_every is not None:
+        raise click.UsageError("give either --audit-cron or --audit-every")
     refuse_missing(sources)
     settings = IngestSettings(sources=sources, **options).absolute()
     refuse_unshared_store(settings)
-    audit = None if audit_cron is None else audit_of(settings, audit_fail_on)
+    audit = audit_of(settings, audit_fail_on) if audit_cron or audit_every else None
     from chunkprep_flows.prefect_session import prefect_session, prepare_environment
 
     verbose = ctx.obj["verbose"]
@@ -70,7 +75,13 @@ def schedule(
         names = f"ingest-documents/{name}" + (f" and audit-versions/{name}" if audit else "")
         talk(f"serving {names} at {session.api}; Ctrl-C ends it")
         serve_flows(
-            settings, name=name, cron=cron, interval=every, audit=audit, audit_cron=audit_cron
+            settings,
+            name=name,
+            cron=cron,
+            interval=every,
+            audit=audit,
+            audit_cron=audit_cron,
+            audit_interval=audit_every,
         )
 
 
@@ -89,7 +100,7 @@ def refuse_bad_cron(name: str, expression: str | None) -> None:
 
 
 def audit_of(settings: IngestSettings, fail_on: Level) -> AuditSettings:
-    """An audit of the same collection that compares it with the same files."""
+    """An audit of the same collection that compares it with the same files, the same mirror."""
     return AuditSettings(
         store=settings.store,
         collection=settings.collection,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from chunkprep_ingest.readers.writing import Found, TextWriter
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
-_RULES = "1"
+_RULES = "2"
 _MAIN = "xl/workbook.xml"
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -126,7 +126,7 @@ def _guarded(sheets: Sequence[tuple[str, Rows]]) -> bytes:
 
 
 def _sheets(data: bytes, package: Package, name: str) -> list[tuple[str, Rows]]:
-    """Title and cells of each sheet, as they show; blank rows at most one in a row."""
+    """Title and cells of each sheet, as they show."""
     from openpyxl import load_workbook
 
     try:
@@ -146,21 +146,61 @@ def _sheets(data: bytes, package: Package, name: str) -> list[tuple[str, Rows]]:
 
 
 def _rows(values: Worksheet, formulas: Worksheet, merged: dict[tuple[int, int], Any]) -> Rows:
+    """The rows that hold text, a blank row or column wherever some are left out between them."""
+    found = _repeated(dict(_cells(values, formulas)), merged)
+    used = {number: row for number, row in sorted(found.items()) if any(row.values())}
+    places = _places(column for row in used.values() for column, text in row.items() if text)
+    width = max(places.values(), default=-1) + 1
     rows: Rows = []
-    blank = 0
-    pairs = zip(values.iter_rows(), formulas.iter_rows(), strict=False)
-    kept: dict[tuple[int, int], str] = {}
-    for number, (shown, written) in enumerate(pairs, start=1):
-        row = [_shown(cell, source) for cell, source in zip(shown, written, strict=False)]
-        if merged:
-            row = _repeat(number, row, merged, kept)
-        if any(row):
-            rows.extend([[]] * min(blank, 1) if rows else [])
-            rows.append(row)
-            blank = 0
-        else:
-            blank += 1
+    before = 0
+    for number, row in used.items():
+        if rows and number > before + 1:
+            rows.append([])
+        dense = [""] * width
+        for column, text in row.items():
+            if text:
+                dense[places[column]] = text
+        rows.append(dense)
+        before = number
     return rows
+
+
+def _places(columns: Iterable[int]) -> dict[int, int]:
+    """Where each used column stands, from 0, with one blank column for any that are unused."""
+    places: dict[int, int] = {}
+    place = before = 0
+    for column in sorted(set(columns)):
+        place += min(column - before, 2)
+        places[column] = place - 1
+        before = column
+    return places
+
+
+def _cells(values: Worksheet, formulas: Worksheet) -> Iterator[tuple[int, dict[int, str]]]:
+    """Rows that are there, by number, with the cells that are there: a far one costs no more."""
+    pairs = zip(_parsed(values), _parsed(formulas), strict=True)
+    for (number, shown), (_, written) in pairs:
+        both = zip(shown, written, strict=True)
+        yield number, {cell.column: _shown(cell, source) for cell, source in both}
+
+
+def _parsed(sheet: Any) -> Iterator[tuple[int, list[Any]]]:
+    """As openpyxl reads a row, without what it puts between cells and rows."""
+    from openpyxl.cell.read_only import ReadOnlyCell
+    from openpyxl.worksheet._reader import WorkSheetParser
+
+    book = sheet.parent
+    with sheet._get_source() as source:
+        parser = WorkSheetParser(
+            source,
+            sheet._shared_strings,
+            data_only=book.data_only,
+            epoch=book.epoch,
+            date_formats=book._date_formats,
+            timedelta_formats=book._timedelta_formats,
+        )
+        for number, row in parser.parse():
+            yield number, [ReadOnlyCell(sheet, **cell) for cell in row]
 
 
 def _shown(cell: Any, source: Any) -> str:
@@ -187,25 +227,13 @@ def _number(value: float, pattern: str) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _repeat(
-    number: int,
-    row: list[str],
-    merged: dict[tuple[int, int], Any],
-    kept: dict[tuple[int, int], str],
-) -> list[str]:
-    """The row with the text of merged cells in every place that they cover."""
-    filled = list(row)
-    last = max((column for at, column in merged if at == number), default=0)
-    filled.extend([""] * (last - len(filled)))
-    for at in range(len(filled)):
-        origin = merged.get((number, at + 1))
-        if origin is None:
-            continue
-        if origin == (number, at + 1):
-            kept[origin] = filled[at]
-        else:
-            filled[at] = kept.get(origin, "")
-    return filled
+def _repeated(
+    rows: dict[int, dict[int, str]], merged: dict[tuple[int, int], Any]
+) -> dict[int, dict[int, str]]:
+    """The rows with the text of merged cells in every place that they cover."""
+    for (number, column), (top, left) in merged.items():
+        rows.setdefault(number, {})[column] = rows.get(top, {}).get(left, "")
+    return rows
 
 
 def _parts(package: Package) -> list[str]:

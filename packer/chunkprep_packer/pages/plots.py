@@ -31,6 +31,9 @@ MOST_SERIES = 7
 OWN_TONES = frozenset({"packed", "truncated", "no_room", "too_large", "none"})
 """What has its own colour wherever it is shown."""
 
+LEFT_OUT = frozenset({"desc", "title", "style", "script"})
+"""What pygal puts at each mark for its script, and what the page's policy refuses."""
+
 FEWEST_DAYS = 14
 """A plot by day has at least so many, so that the first day's column is not as wide as the plot."""
 
@@ -157,7 +160,7 @@ def steps_to(most: float, least: float = 0) -> list[float]:
     unit = 10.0 ** floor(log10(most / TICKS))
     step = max(least, next(unit * n for n in (1, 2, 5, 10) if unit * n * TICKS >= most))
     count = next(n for n in range(1, TICKS + 1) if step * n >= most * (1 - 1e-9))
-    return [round(step * n, 6) for n in range(count + 1)]
+    return [float(f"{step * n:.6g}") for n in range(count + 1)]
 
 
 def _spread(labels: Sequence[str]) -> list[str]:
@@ -196,8 +199,9 @@ def _drawn(chart: Any, title: str, text: str, series: Sequence[Series]) -> Marku
 
 def _cleaned(group: ElementTree.Element, series: Sequence[Series]) -> ElementTree.Element:
     for node in group.iter():
-        for child in [c for c in node if c.tag in ("desc", "title", "style", "script")]:
-            node.remove(child)
+        for child in list(node):
+            if child.tag in LEFT_OUT or (child.tag == "text" and not child.text):
+                node.remove(child)
         for name in [n for n in node.attrib if n in ("style", "id") or n.startswith("on")]:
             del node.attrib[name]
     for number, one in enumerate(series):

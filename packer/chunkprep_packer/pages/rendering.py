@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from chunkprep_packer.pages import plots
 
@@ -95,7 +95,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(shown=shown, quoted=lambda text: quote(text, safe=""))
+    environment.filters.update(shown=shown, coded=coded, quoted=lambda text: quote(text, safe=""))
     environment.globals.update(bars=plots.bars, by_day=plots.by_day)
     return environment
 
@@ -109,7 +109,16 @@ def shown(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return str(value)
+
+
+def coded(text: str) -> Markup:
+    """Escaped text, with what stands between back-ticks as code: commands in advice."""
+    parts = [escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # one of them has no partner
+        return escape(text)
+    tagged = (Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))
+    return Markup("").join(tagged)

@@ -66,8 +66,10 @@ def report_facts(
     findings: Iterable[Finding] | None = None,
     bounds: Bounds = DEFAULT_BOUNDS,
 ) -> dict[str, Any]:
-    """Everything the file shows, by the names of its parts. Documents of the latest packs come
-    first, then those about to expire, then the others by key. Raises NotFoundError.
+    """Everything the file shows, by the names of its parts. Raises NotFoundError.
+
+    Documents in the latest packs come first, then those about to expire, those of the largest
+    blocks, and those that the packs left out; then the others by key.
     """
     corpus = corpus_facts(store, collection, at=at)
     log = pack_list(store, collection, since=since)
@@ -99,8 +101,10 @@ def _wanted(
 ) -> list[str]:
     """Every document's key once, those that the report speaks of first."""
     stored = dict.fromkeys(info.document for info in store.documents(collection))
-    named = [one["document"] for pack in packs for one in pack["documents"].values()]
-    named += [one["document"] for one in (*corpus["coming_up"], *corpus["largest"])]
+    used = [one for pack in packs for one in pack["texts"] or ()]
+    offered = [one for pack in packs for one in pack["documents"].values()]
+    shown = (*used, *corpus["coming_up"], *corpus["largest"], *offered)
+    named = [one["document"] for one in shown]
     return list(dict.fromkeys([*(key for key in named if key in stored), *stored]))
 
 

@@ -30,7 +30,7 @@ class SearchRequest(BaseModel):
     """The set of documents."""
     any_status: bool = False
     """Also what is out of force, as an index that lags would."""
-    as_of: Annotated[Time, Field(json_schema_extra={"format": "date-time"})] = None
+    as_of: Time = None
     """What was in force then: ISO 8601, or microseconds UTC (default: now)."""
     access: Many | None = None
     """The labels to look with (default: all that the key has)."""

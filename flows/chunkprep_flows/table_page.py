@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else: no script, no font, no picture, no link."""
+"""Titled tables as one HTML page that needs nothing else, not even an extra: no script, no link."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from chunkprep_flows.report_sections import Cell, Section
 
 _STYLE = """\
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #ffffff; --soft: #5a6675;
-  --line: #d9dee5; --bar: #2f6fb0; }
+  --line: #d9dee5; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --paper: #14181e; --soft: #9aa6b5;
-  --line: #2f3742; --bar: #6aa5e0; } }
+  --line: #2f3742; } }
 body { margin: 2rem auto; padding: 0 1rem; max-width: 70rem; color: var(--ink);
   background: var(--paper); font: 15px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: 0; }
@@ -23,11 +23,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .75rem .2rem 0; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 th { font-weight: 600; white-space: nowrap; }
-.number { text-align: right; white-space: nowrap; }
-.bars { min-width: 20rem; width: 100%; }
-.bar { display: block; height: .9rem; min-width: 1px; background: var(--bar);
-  border-radius: 0 2px 2px 0; }
-@media print { .bar { print-color-adjust: exact; } }"""
+.number { text-align: right; white-space: nowrap; }"""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """Content security policy: even markup that escaping had missed could load and run nothing."""
@@ -65,15 +61,8 @@ def _section(section: Section) -> str:
 
 
 def _table(section: Section) -> str:
-    bar = None if section.bar is None else section.columns.index(section.bar)
-    most = 0 if bar is None else max(_size(row[bar]) for row in section.rows)
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in section.columns)
-    if bar is not None:
-        head += "<td></td>"
-    lines = [
-        "<tr>" + "".join(map(_cell, row)) + ("" if bar is None else _bar(row[bar], most)) + "</tr>"
-        for row in section.rows
-    ]
+    lines = ["<tr>" + "".join(map(_cell, row)) + "</tr>" for row in section.rows]
     return "\n".join(
         ['<div class="wide"><table>', f"<thead><tr>{head}</tr></thead>", "<tbody>", *lines,
          "</tbody></table></div>"]
@@ -83,18 +72,3 @@ def _table(section: Section) -> str:
 def _cell(value: Cell) -> str:
     kind = ' class="number"' if isinstance(value, int | float) else ""
     return f"<td{kind}>{escape(shown(value))}</td>"
-
-
-def _bar(value: Cell, most: float) -> str:
-    """A bar beside its number: nothing for screen readers, who have the number."""
-    size = _size(value)
-    if not size:
-        return '<td class="bars"></td>'
-    return (
-        f'<td class="bars" aria-hidden="true">'
-        f'<span class="bar" style="width:{100 * size / most:.1f}%"></span></td>'
-    )
-
-
-def _size(value: Cell) -> float:
-    return value if isinstance(value, int | float) else 0

@@ -1,0 +1,138 @@
+"""What people do to a flow run from Prefect's pages or by its API: start, cancel, pause, resume."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from tests.e2e.conftest import Cli
+
+from chunkprep_store import Store
+from chunkprep_store.tables import versions
+
+pytestmark = pytest.mark.prefect
+
+DOCUMENTS = 150
+TEXT = "Some words of a sentence that goes on. " * 300
+WAIT_SECONDS = 150
+BY_HAND = """
+import sys
+from chunkprep_flows.flow_control import StoppedRunError
+from chunkprep_flows.ingest_documents import ingest_documents
+from chunkprep_flows.ingest_settings import IngestSettings
+try:
+    ingest_documents(IngestSettings(sources=("docs",), batch_documents=2, collection="hand"))
+except StoppedRunError as stopped:
+    print(stopped)
+    sys.exit(7)
+"""
+
+
+def write_documents(folder: Path) -> None:
+    folder.mkdir()
+    for number in range(DOCUMENTS):
+        (folder / f"d{number:03}.md").write_text(f"# D{number}\n\n{TEXT}\n")
+
+
+def written(store: Path) -> int:
+    if not store.exists():
+        return 0
+    try:
+        with Store.open(f"sqlite:///{store}") as found, found.database.snapshot() as connection:
+            return int(connection.scalar(sa.select(sa.func.count()).select_from(versions)) or 0)
+    except Exception:  # it is being made
+        return 0
+
+
+def wait_until(happened: Callable[[], Any]) -> Any:
+    """What `happened` gave once it was true."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        found = happened()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not happen")
+
+
+@contextmanager
+def by_hand(api: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A flow run that is started by hand: no runner of Prefect's watches over it."""
+    write_documents(folder / "docs")
+    with subprocess.Popen(
+        [sys.executable, "-c", BY_HAND], cwd=folder, env={**os.environ, "PREFECT_API_URL": api},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def flow_run_of(client: Any, collection: str) -> Any:
+    """The latest flow run with the collection's tag; None as long as there is none."""
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags
+    from prefect.client.schemas.sorting import FlowRunSort
+
+    wanted = FlowRunFilter(tags=FlowRunFilterTags(all_=[f"collection:{collection}"]))
+    found = client.read_flow_runs(
+        flow_run_filter=wanted, sort=FlowRunSort.EXPECTED_START_TIME_DESC, limit=1
+    )
+    return found[0] if found else None
+
+
+def test_a_run_by_hand_that_is_cancelled_ends_at_a_document(prefect_api: str, cli: Cli) -> None:
+    from prefect import get_client
+    from prefect.states import Cancelling
+
+    store = cli.folder / "chunkprep.db"
+    with by_hand(prefect_api, cli.folder) as running, get_client(sync_client=True) as client:
+        wait_until(lambda: written(store))
+        run = flow_run_of(client, "hand")
+        client.set_flow_run_state(run.id, Cancelling())
+        out, err = running.communicate(timeout=WAIT_SECONDS)
+        ended = client.read_flow_run(run.id).state
+    assert running.returncode == 7, err
+    assert "Cancelling by Prefect: stopping after the documents at hand" in err
+    assert ended is not None
+    assert (ended.type.value, "unread" in str(ended.message)) == ("CANCELLED", True)
+    there = written(store)
+    assert 0 < there < DOCUMENTS
+    assert f"stopped with {DOCUMENTS - there} documents unread" in out
+    again = cli.ingest("docs", "--collection", "hand")
+    assert (again["unchanged"], again["new"]) == (there, DOCUMENTS - there)
+
+
+def test_a_paused_run_waits_and_a_resumed_one_goes_on(prefect_api: str, cli: Cli) -> None:
+    from prefect import get_client
+    from prefect.states import Paused
+
+    store = cli.folder / "chunkprep.db"
+
+    def settled() -> bool:
+        before = written(store)
+        time.sleep(6)
+        return written(store) == before
+
+    with by_hand(prefect_api, cli.folder) as running, get_client(sync_client=True) as client:
+        wait_until(lambda: written(store))
+        run = flow_run_of(client, "hand")
+        client.set_flow_run_state(run.id, Paused(timeout_seconds=600))
+        wait_until(settled)
+        assert running.poll() is None
+        assert 0 < written(store) < DOCUMENTS
+        client.resume_flow_run(run.id)
+        _, err = running.communicate(timeout=WAIT_SECONDS)
+        ended = client.read_flow_run(run.id).state
+    assert running.returncode == 0, err
+    assert ended is not None
+    assert ended.is_completed()
+    assert written(store) == DOCUMENTS

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import errno
+
+import pytest
+from aiohttp import ClientConnectionError
+from botocore.exceptions import (  # type: ignore[import-untyped]
+    EndpointConnectionError,
+    NoCredentialsError,
+)
+
+from chunkprep_ingest.source_trouble import is_passing
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+def with_status(status: object) -> Exception:
+    error = Exception("service")
+    error.status_code = status  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionRefusedError(),
+        TimeoutError(),
+        OSError(errno.EBUSY, "slow down"),
+        EndpointConnectionError(endpoint_url="http://s3"),
+        ClientConnectionError(),
+        with_status(503),
+        with_status("429"),
+        caused(OSError("read failed"), ConnectionResetError()),
+    ],
+)
+def test_what_may_be_over_in_a_moment(error: Exception) -> None:
+    assert is_passing(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError("no such bucket"),
+        PermissionError("403"),
+        NoCredentialsError(),
+        with_status(404),
+        with_status(None),
+        ValueError("a wrong name"),
+    ],
+)
+def test_what_will_not_be(error: Exception) -> None:
+    assert not is_passing(error)
