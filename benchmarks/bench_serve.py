@@ -30,7 +30,7 @@ import sqlalchemy as sa
 from figures import Figure, exit_code, middle, table, write
 from load import Load, post, require_wrk
 from pack_store import Made, databases, fill_store, make_texts
-from serving import CHUNKPREP, constant, packing, total
+from serving import CHUNKPREP, constant, packing, processor_seconds, total
 
 from chunkprep_ingest.tokens import tiktoken_counter
 from chunkprep_packer.service.keys import issue
@@ -60,12 +60,22 @@ class Bench(NamedTuple):
     texts: Sequence[Made]
 
 
-class Round(NamedTuple):
-    """One round: answers a second."""
+class Measure(NamedTuple):
+    """Answers a second, and the milliseconds of processor time that each took (without the database
+    server's), which say the same on a machine that is busy with other things.
+    """
 
-    served: Load
-    constant: Load
-    alone: float
+    rate: float
+    work_ms: float
+    load: Load | None = None
+
+
+class Round(NamedTuple):
+    """One round."""
+
+    served: Measure
+    constant: Measure
+    alone: Measure
 
 
 @contextlib.contextmanager
@@ -97,12 +107,22 @@ def wrong_counts(answers: Sequence[bytes]) -> int:
     return sum(count(pack["text"]) != pack["used_tokens"] for pack in packs)
 
 
-def alone(bench: Bench) -> float:
-    """Packs a second of WORKERS processes that pack the same requests without HTTP."""
+def alone(bench: Bench) -> Measure:
+    """WORKERS processes that pack the same requests without HTTP."""
     command = [sys.executable, str(Path(__file__).with_name("pack_alone.py")), bench.store]
     command += [str(bench.bodies), str(bench.seconds)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(WORKERS)]
-    return sum(float(process.communicate()[0]) for process in running)
+    told = [process.communicate()[0].split() for process in running]
+    rates, works = zip(*((float(rate), float(work)) for rate, work in told), strict=True)
+    return Measure(sum(rates), sum(works) / len(works))
+
+
+def loaded(bench: Bench, url: str, path: str) -> Measure:
+    """One run of the load generator, and what it cost the processes that answered."""
+    before = processor_seconds(url)
+    found = load(bench, url, path)
+    work = processor_seconds(url) - before
+    return Measure(found.rate, work * 1_000 / found.requests, found)
 
 
 def load(bench: Bench, url: str, path: str) -> Load:
@@ -115,8 +135,8 @@ def rounds(bench: Bench, served: str, still: str) -> list[Round]:
     found, dice = [], random.Random(1)
     for _ in range(bench.rounds + 1):
         steps = {
-            "served": lambda: load(bench, served, "/v1/pack"),
-            "constant": lambda: load(bench, still, "/constant"),
+            "served": lambda: loaded(bench, served, "/v1/pack"),
+            "constant": lambda: loaded(bench, still, "/constant"),
             "alone": lambda: alone(bench),
         }
         names = dice.sample(list(steps), len(steps))
@@ -128,15 +148,19 @@ def quiet_figures(bench: Bench, found: Sequence[Round]) -> list[Figure]:
     """Throughput as ratios of one round, and how long an answer takes."""
     group = group_of(bench)
     ratios = [one.served.rate / one.constant.rate for one in found]
-    shares = [one.served.rate / one.alone for one in found]
+    shares = [one.served.rate / one.alone.rate for one in found]
+    loads = [one.served.load for one in found if one.served.load is not None]
     return [
         middle(group, "throughput / constant answer", ratios, bar=0.2, direction="at_least"),
         middle(group, "throughput / packer alone", shares, bar=0.8, direction="at_least"),
         middle(group, "packs", [one.served.rate for one in found], "/s"),
         middle(group, "constant answers", [one.constant.rate for one in found], "/s"),
-        middle(group, "packs of the packer alone", [one.alone for one in found], "/s"),
-        middle(group, f"p50 at {CONCURRENCY}", [one.served.p50_ms for one in found], "ms"),
-        middle(group, f"p99 at {CONCURRENCY}", [one.served.p99_ms for one in found], "ms"),
+        middle(group, "packs of the packer alone", [one.alone.rate for one in found], "/s"),
+        middle(group, "processor, a pack", [one.served.work_ms for one in found], "ms"),
+        middle(group, "processor, a constant", [one.constant.work_ms for one in found], "ms"),
+        middle(group, "processor, a pack alone", [one.alone.work_ms for one in found], "ms"),
+        middle(group, f"p50 at {CONCURRENCY}", [one.p50_ms for one in loads], "ms"),
+        middle(group, f"p99 at {CONCURRENCY}", [one.p99_ms for one in loads], "ms"),
     ]
 
 
@@ -232,7 +256,7 @@ def run(bench: Bench, folder: Path) -> list[Figure]:
         with constant(bench.store, WORKERS, size) as still, sampling(served, bench) as answers:
             found = rounds(bench, served, still)
         beside, loads = beside_ingestion(bench, served, folder)
-        loads += [one.served for one in found]
+        loads += [one.served.load for one in found if one.served.load is not None]
         errors = error_figures(bench, loads, answers, served)
     return [*quiet_figures(bench, found), *beside, *errors]
 

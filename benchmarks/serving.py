@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import psutil
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from chunkprep_flows.commands.serve import run_server
@@ -89,6 +90,14 @@ def total(url: str, figure: str) -> float:
     with urllib.request.urlopen(f"{url}/metrics") as answer:
         text = answer.read().decode()
     return sum(map(float, re.findall(rf"^{figure}(?:{{.*}})? (\S+)$", text, re.MULTILINE)))
+
+
+def processor_seconds(url: str) -> float:
+    """Processor time so far of the service at this root, which this process has started."""
+    port = url.rpartition(":")[2]
+    [first] = [each for each in psutil.Process().children() if port in each.cmdline()]
+    times = [each.cpu_times() for each in (first, *first.children(recursive=True))]
+    return float(sum(each.user + each.system for each in times))
 
 
 def _free_port() -> int:

@@ -47,11 +47,11 @@ def keys() -> None:
 )  # fmt: skip
 @click.option(
     "--access", cls=Names, multiple=True, metavar="LABEL",
-    help="A label that its requests may claim, * for all; repeatable (default: none).",
+    help="A label that it may claim and see, * for all; repeatable (default: none).",
 )  # fmt: skip
 @option(
     "--role", type=click.Choice(["read", "admin"]), default="read",
-    help="read: pack, search, chunks, documents; admin: also changes, audit and logged packs.",
+    help="read: pack, search, chunks, documents; admin: also audit, logged packs, changes.",
 )  # fmt: skip
 @store_option
 @json_option
