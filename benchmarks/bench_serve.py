@@ -185,13 +185,13 @@ def error_figures(
 
 
 @contextlib.contextmanager
-def ingesting(bench: Bench, folder: Path) -> Iterator[None]:
+def ingesting(bench: Bench, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Ingests made documents into the same store as fast as it goes, until the block ends."""
     command = [*CHUNKPREP, "ingest", str(folder), "--direct", "--store", bench.store]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, **quiet) as process:
         try:
-            yield
+            yield process
             if process.poll() is not None:
                 raise SystemExit(
                     "the ingestion ended before the load did; raise DOCUMENTS_PER_SECOND"
@@ -215,8 +215,8 @@ def beside_ingestion(bench: Bench, url: str, folder: Path) -> tuple[list[Figure]
     quiet, busy, written = [], [], 0.0
     for at in range(bench.rounds):
         quiet.append(load(bench, url, "/v1/pack"))
-        with ingesting(bench, folder / str(at)):
-            before = await_change(bench)
+        with ingesting(bench, folder / str(at)) as process:
+            before = await_change(bench, process)
             begun = time.perf_counter()
             busy.append(load(bench, url, "/v1/pack"))
             written += (cursor(bench) - before) / (time.perf_counter() - begun)
@@ -236,10 +236,12 @@ def cursor(bench: Bench) -> int:
         return int(connection.execute(sa.select(collections.c.change_cursor)).scalar_one())
 
 
-def await_change(bench: Bench) -> int:
+def await_change(bench: Bench, process: subprocess.Popen[bytes]) -> int:
     """The cursor once the ingestion that was just started has written something."""
     before = cursor(bench)
     while (now := cursor(bench)) == before:
+        if process.poll() is not None:
+            raise SystemExit("the ingestion ended without writing anything")
         time.sleep(0.2)
     return now
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from pydoc_data.topics import topics
 from typing import Any, NamedTuple
 
+import sqlalchemy as sa
+
 from chunkprep_ingest.profile import make_profile
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
@@ -75,6 +77,11 @@ def fill_store(store: Store, rows: int, texts: Sequence[Made]) -> list[str]:
                 chunks.insert(),
                 [_chunk(n, ids[n], texts[n % len(texts)], profile.fingerprint) for n in numbers],
             )
+        if store.dialect == "postgresql":  # its counters do not see ids that are given
+            for table in (collections, documents, versions):
+                counter = sa.func.pg_get_serial_sequence(table.name, "id")
+                highest = sa.select(sa.func.max(table.c.id)).scalar_subquery()
+                connection.execute(sa.select(sa.func.setval(counter, highest)))
     return ids
 
 
