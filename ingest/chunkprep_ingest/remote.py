@@ -93,7 +93,7 @@ def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
         raise
     except Exception as error:  # whatever a service and its library say
         lost = Lost("", _told(error), is_passing(error))
-        return Mirror(_plain(source), root, (), (lost,), "folder")
+        return Mirror(without_secrets(source), root, (), (lost,), "folder")
     takes = {
         relative: info
         for relative, info in found.objects.items()
@@ -124,9 +124,9 @@ def _found(source: str) -> _Found:
         if not system.isfile(base):  # a name may hold what a glob is made of
             system, base = _opened(fixed)
             objects = _below(system, base, depth(pattern))
-            return _Found(system, _plain(fixed), objects, "glob", pattern)
+            return _Found(system, without_secrets(fixed), objects, "glob", pattern)
     system, base = _opened(source)
-    url = _plain(source)
+    url = without_secrets(source)
     if url.startswith(_SINGLE) or system.isfile(base):
         name = PurePosixPath(url).name or "index.html"
         return _Found(system, url, {name: system.info(base)}, "file")
@@ -152,7 +152,7 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _plain(source: str) -> str:
+def without_secrets(source: str) -> str:
     """The URL as it is stored: without a password, or a query, which may be a signature."""
     url = re.sub(r"://[^/@:]+:[^/@]*@", "://", source)
     url = url.partition("?")[0] if url.startswith(_SINGLE) else url

@@ -249,10 +249,16 @@ def test_a_page_of_a_web_server(cli: Cli, tmp_path: Path) -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         base = f"http://127.0.0.1:{server.server_port}"
         assert cli.ingest(f"{base}/refund.md")["new"] == 1
+        signed = base.replace("//", "//reader:hush@") + "/refund.md?signature=hush"
+        assert cli.ingest(signed)["unchanged"] == 1
         gone = cli.ingest(f"{base}/gone.md", code=1)
         server.shutdown()
     assert uri(cli, "refund.md") == f"{base}/refund.md"
     assert gone["documents"][0]["error"]["code"] == "unreadable"
+    with Store.open(f"sqlite:///{cli.folder / 'chunkprep.db'}") as store:
+        asked = [run.settings for run in store.runs("default")]
+    assert [f"{base}/refund.md"] in [settings["sources"] for settings in asked]
+    assert "hush" not in str(asked)
 
 
 def test_memory_and_an_archive(cli: Cli, tmp_path: Path) -> None:
