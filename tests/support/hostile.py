@@ -53,6 +53,7 @@ def make_readable(folder: Path) -> list[str]:
         "nested-table.html": b"<table><tr><td>a" * 300,
         "empty-paragraphs.docx": _word(body="<w:p/>" * 100_000, last="At last."),
         "empty-paragraphs.html": b"<p></p>" * 100_000 + b"<p>At last.",
+        "far.xlsx": _far(),
         "empty-paragraphs.md": b"\n\n" * 100_000 + b"At last.\n",
     }
     return _write(folder, files)
@@ -233,11 +234,16 @@ def _eaters() -> dict[str, bytes]:
 
 
 def _sleepers() -> dict[str, bytes]:
+    """Verbatim text that opens and never ends: pandoc looks for its end from each opening."""
+    return {"unclosed.org": b"=a " * 60_000}
+
+
+def _far() -> bytes:
     """A sheet with two cells, seventeen thousand million empty ones between them."""
     book, out = openpyxl.Workbook(), io.BytesIO()
     book.active["A1"], book.active["XFD1048576"] = "near", "far"
     book.save(out)
-    return {"far.xlsx": out.getvalue()}
+    return out.getvalue()
 
 
 def _word(*paragraphs: str, body: str = "", last: str = "") -> bytes:
