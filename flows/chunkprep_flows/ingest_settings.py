@@ -17,7 +17,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class IngestSettings(SplitSettings):
-    """Frozen; sizes of batches are in documents and bytes, `read_memory` in MiB for each file.
+    """Frozen; sizes of batches are at most so many documents and bytes, `read_memory` in MiB for each file.
 
     What `SplitSettings` holds, `encoding` and `template` are None for what the collection was made
     with (o200k_base and markdown for a new one). `template` is a name or a JSON file.
@@ -45,7 +45,7 @@ class IngestSettings(SplitSettings):
     workers: Annotated[int, Field(ge=1, le=256)] = 1
     runner: Runner = "thread"
     dask_address: str | None = None
-    batch_documents: Annotated[int, Field(ge=1)] = 64
+    batch_documents: Annotated[int, Field(ge=1)] = 500
     batch_bytes: Annotated[int, Field(ge=1)] = 8_000_000
 
     def absolute(self) -> IngestSettings:

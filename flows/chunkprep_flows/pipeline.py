@@ -22,7 +22,7 @@ from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.kept_stores import STORES
 from chunkprep_flows.opened import now
-from chunkprep_flows.plan import Judged, Refused, Work, batches, same_key_other_place
+from chunkprep_flows.plan import Judged, Refused, Work, batch_size, batches, same_key_other_place
 from chunkprep_flows.reading import READERS, reading_of
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
 from chunkprep_flows.steps import Step, at_once
@@ -186,9 +186,11 @@ def apply(
         metadata=settings.metadata,
         dry_run=settings.dry_run,
     )
-    size = {"documents": settings.batch_documents, "size": settings.batch_bytes}
-    progress.started(len(prospect.work))
-    for outcomes in run_batches(order, tuple(batches(prospect.work, **size))):
+    work = prospect.work
+    documents = batch_size(len(work), workers=settings.workers, most=settings.batch_documents)
+    progress.started(len(work))
+    parts = batches(work, documents=documents, size=settings.batch_bytes)
+    for outcomes in run_batches(order, tuple(parts)):
         progress.done(outcomes)
         yield from outcomes
 

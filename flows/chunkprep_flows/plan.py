@@ -11,6 +11,7 @@ from chunkprep_ingest.model import Fingerprints
 from chunkprep_ingest.readers import reads_alike
 from chunkprep_store import KnownDocument
 
+_BATCHES_EACH = 4
 MAX_ATTEMPTS = 3
 """Runs that make the same failing attempt; after that only a change or --retry does."""
 
@@ -79,6 +80,13 @@ def _made_alike(seen: Seen, stored: Fingerprints | None) -> bool:
     if stored is None or (stored.policy, stored.profile) != (now.policy, now.profile):
         return False
     return reads_alike(stored.reader, now.reader, seen.fallback_encoding)
+
+
+def batch_size(documents: int, *, workers: int, most: int) -> int:
+    """Documents of a batch: `most`, which spares what each batch costs by itself, or fewer, so
+    that each worker gets several and progress is seen.
+    """
+    return max(1, min(most, -(-documents // (workers * _BATCHES_EACH))))
 
 
 def batches(work: Iterable[Work], *, documents: int, size: int) -> Iterator[tuple[Work, ...]]:

@@ -1,4 +1,6 @@
-"""The pack log's writer: a bounded queue and one thread, so that no request waits for a write."""
+"""The pack log's writer: a bounded queue and one thread, so that requests do not wait for writes
+while these keep up.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ _PAUSES = (0.05, 0.5, 2.0)  # seconds before each further try of a write that fa
 class LogWriter:
     """Writes records in batches of at most `batch`, about every `interval` seconds.
 
-    At most `capacity` records wait; a further one is lost and counted. A record is built by the
+    At most `capacity` records wait. Who brings a further one waits for room for at most `patience`
+    seconds; then it is lost, and counted. A record is built by the
     writing thread, not by the request. Everything waiting is written by `close`, and at exit.
     """
 
@@ -33,12 +36,14 @@ class LogWriter:
         capacity: int = 1_000,
         batch: int = 200,
         interval: float = 0.1,
+        patience: float = 0.25,
         pauses: Sequence[float] = _PAUSES,
     ) -> None:
         self._write = write
         self._capacity = capacity
         self._batch = batch
         self._interval = interval
+        self._patience = patience
         self._pauses = pauses
         self._waiting: deque[tuple[str, Build]] = deque()
         self._change = threading.Condition()
@@ -53,7 +58,9 @@ class LogWriter:
     def put(self, collection: str, build: Build) -> bool:
         """Queue a record; False where it is lost because too many are waiting."""
         with self._change:
-            if self._closed or self._queued - self._settled >= self._capacity:
+            if self._full():
+                self._change.wait_for(lambda: self._closed or not self._full(), self._patience)
+            if self._closed or self._full():
                 self._lost += 1
                 return False
             self._waiting.append((collection, build))
@@ -63,6 +70,9 @@ class LogWriter:
             if len(self._waiting) in (1, self._batch):
                 self._change.notify_all()
         return True
+
+    def _full(self) -> bool:
+        return self._queued - self._settled >= self._capacity
 
     def take_lost(self) -> int:
         """Records lost since the last call."""

@@ -61,6 +61,23 @@ def test_close_writes_what_waits_by_collection() -> None:
     assert writer.take_lost() == 1
 
 
+def test_a_full_queue_is_waited_with_before_anything_is_lost() -> None:
+    gate, sheet = threading.Event(), Sheet()
+
+    def slow(collection: str, records: Sequence[PackRecord]) -> None:
+        gate.wait()
+        sheet.write(collection, records)
+
+    writer = LogWriter(slow, capacity=2, interval=0, patience=60)
+    assert writer.put("a", build("0"))
+    assert writer.put("a", build("1"))
+    threading.Timer(0.05, gate.set).start()
+    assert writer.put("a", build("2"))
+    assert gate.is_set()
+    writer.close()
+    assert (sheet.names(), writer.losses) == (["0", "1", "2"], 0)
+
+
 def test_what_overflows_is_counted_once() -> None:
     gate, sheet = threading.Event(), Sheet()
 
@@ -68,7 +85,7 @@ def test_what_overflows_is_counted_once() -> None:
         gate.wait()
         sheet.write(collection, records)
 
-    writer = LogWriter(slow, capacity=5, interval=0)
+    writer = LogWriter(slow, capacity=5, interval=0, patience=0)
     kept = [writer.put("a", build(str(n))) for n in range(8)]
     assert kept == [True] * 5 + [False] * 3
     assert (writer.take_lost(), writer.take_lost()) == (3, 0)

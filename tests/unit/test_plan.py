@@ -12,6 +12,7 @@ from chunkprep_flows.plan import (
     MAX_ATTEMPTS,
     Seen,
     Work,
+    batch_size,
     batches,
     next_step,
     withdrawals,
@@ -38,6 +39,17 @@ def known(**changes: object) -> KnownDocument:
 
 def step(there: KnownDocument | None, seen: Seen = SEEN, *, retry: bool = False) -> str:
     return next_step(seen, there, retry=retry)
+
+
+@given(st.integers(0, 20_000), st.integers(1, 32), st.integers(1, 500))
+def test_each_worker_gets_several_batches_and_none_is_too_large(
+    documents: int, workers: int, most: int
+) -> None:
+    size = batch_size(documents, workers=workers, most=most)
+    assert 1 <= size <= most
+    number = -(-documents // size)
+    assert number >= min(documents, 3 * workers) or documents < 16 * workers
+    assert size == most or number <= 4 * workers
 
 
 def test_the_same_bytes_metadata_and_fingerprints_stand() -> None:
