@@ -138,7 +138,7 @@ def ingest(
     processes: int | None = None,
     memory: bool = False,
     how: Ingest | None = None,
-    batch: tuple[int, int] = (64, 8_000_000),
+    batch: tuple[int, int] = (500, 8_000_000),
 ) -> Run:
     """One run into the folder's store, in this thread or in so many process workers.
 

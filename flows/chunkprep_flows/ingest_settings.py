@@ -17,7 +17,8 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class IngestSettings(SplitSettings):
-    """Frozen; sizes of batches are at most so many documents and bytes, `read_memory` in MiB for each file.
+    """Frozen; a batch holds at most so many documents and bytes; `read_memory` is in MiB for each
+    file.
 
     What `SplitSettings` holds, `encoding` and `template` are None for what the collection was made
     with (o200k_base and markdown for a new one). `template` is a name or a JSON file.
