@@ -257,7 +257,7 @@ def measure(options: argparse.Namespace, console: Console) -> Results:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all; 0 where every part ended, else 1. A bar that is missed is told, and is no failure."""
+    """Run all; 0 where every part ended, else 1. A missed bar is told, and is no failure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="short parts, to see that they work")
     parser.add_argument("--full", action="store_true", help="1,000,000 rows too")
