@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from figures import Direction, Figure, write  # isort: skip
+from serving import CHUNKPREP, packing  # isort: skip
 
 GROUP = "Attacks on the service"
 SAMPLES = Path(__file__).parents[1] / "samples"
-CHUNKPREP = (sys.executable, "-m", "chunkprep_flows.cli")
 CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
     "content_type_conformance",
     "response_schema_conformance",
 )
-START_SECONDS = 60
 
 
 @contextmanager
@@ -39,27 +34,8 @@ def service(folder: Path) -> Iterator[str]:
     store = ("--store", f"sqlite:///{folder / 'chunkprep.db'}")
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([*CHUNKPREP, "ingest", str(SAMPLES), "--direct", *store], check=True, **quiet)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    with subprocess.Popen([*CHUNKPREP, "serve", "--port", str(port), *store], **quiet) as process:
-        try:
-            url = f"http://127.0.0.1:{port}"
-            wait_for(url, process)
-            yield url
-        finally:
-            process.terminate()
-
-
-def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Until the service is ready. Raises SystemExit where it does not start."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/readyz"):
-                return
-        except urllib.error.URLError:
-            time.sleep(0.1)
-    raise SystemExit("the service did not start")
+    with packing(store[1], workers=1) as url:
+        yield url
 
 
 def figures(report: Path) -> Iterator[Figure]:

@@ -103,6 +103,12 @@ collection_option = option(
     "--collection", metavar="NAME", default=DEFAULT_COLLECTION, help="The set of documents."
 )
 store_options = stacked(store_option, collection_option)
+mirror_option = option(
+    "--mirror",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Where what URLs name is downloaded to (default: the user's cache).",
+)
 json_option = option("--json", "as_json", is_flag=True, help="Print data as JSON.")
 as_of_option = option(
     "--as-of", "as_of", metavar="TIME", help="What was in force then (ISO 8601; default: now)."

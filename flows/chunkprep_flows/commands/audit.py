@@ -11,7 +11,7 @@ from chunkprep_flows.audit_settings import Level
 from chunkprep_flows.console import print_records, talk
 from chunkprep_flows.named_sources import NamedSources, refuse_missing
 from chunkprep_flows.opened import now, opened
-from chunkprep_flows.options import command, json_option, option, store_options
+from chunkprep_flows.options import command, json_option, mirror_option, option, store_options
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError
 
 if TYPE_CHECKING:
@@ -32,12 +32,7 @@ LEVELS = ("error", "warning", "info", "never")
 )
 @option("--include", multiple=True, metavar="GLOB", help="Only files that match; repeatable.")
 @option("--exclude", multiple=True, metavar="GLOB", help="No files that match; repeatable.")
-@option(
-    "--mirror",
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Where what URLs name is downloaded to (default: the user's cache).",
-)
+@mirror_option
 @option(
     "--index-ids",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),

@@ -10,7 +10,14 @@ from chunkprep_flows.commands.split_options import split_options
 from chunkprep_flows.console import print_json, print_table, talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.options import command, json_option, option, stacked, store_options
+from chunkprep_flows.options import (
+    command,
+    json_option,
+    mirror_option,
+    option,
+    stacked,
+    store_options,
+)
 from chunkprep_flows.wording import counted
 
 COLUMNS = ("document", "outcome", "version", "chunks", "coverage", "note")
@@ -44,8 +51,7 @@ source_options = stacked(
            metavar="SECONDS", help="Time to read one file."),
     option("--read-memory", type=click.IntRange(1), default=1536, metavar="MIB",
            help="Memory to read one file."),
-    option("--mirror", type=click.Path(file_okay=False), metavar="DIR",
-           help="Where what URLs name is downloaded to (default: the user's cache)."),
+    mirror_option,
     option("--sync", is_flag=True, help="Also withdraw documents gone from the folders named."),
     option("--allow-mass-withdraw", is_flag=True, help="Let --sync withdraw past its guard."),
     option("--workers", type=click.IntRange(1, 256), default=1, metavar="N",

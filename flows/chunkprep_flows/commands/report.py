@@ -11,7 +11,7 @@ import click
 from chunkprep_flows.console import print_json, print_table, talk
 from chunkprep_flows.named_sources import NamedSources
 from chunkprep_flows.opened import now, opened
-from chunkprep_flows.options import command, json_option, option, store_options
+from chunkprep_flows.options import command, json_option, mirror_option, option, store_options
 from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import Moment
 
@@ -33,12 +33,7 @@ NUMBERS = (
 )
 @option("--since", metavar="TIME", help="Packs from then on (default: all that are logged).")
 @option("--sources", multiple=True, metavar="SOURCE", help="Compare with these; repeatable.")
-@option(
-    "--mirror",
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Where what URLs name is downloaded to (default: the user's cache).",
-)
+@mirror_option
 @store_options
 @json_option
 def report(
