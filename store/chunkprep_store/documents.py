@@ -137,12 +137,18 @@ def _known_query(collection_id: int, keys: Sequence[str]) -> sa.Select[Any]:
         sa.select(
             documents.c.document,
             documents.c.erased_at,
-            versions,
+            *(versions.c[name] for name in _KNOWN),
             (there == versions.c.chunks).label("whole"),
         )
         .select_from(documents.outerjoin(versions, last))
         .where(documents.c.collection_id == collection_id, documents.c.document.in_(keys))
     )
+
+
+_KNOWN = (
+    "version", "bytes_hash", "content_hash", "source_metadata", "reader", "policy", "profile",
+    "status", "closed_by", "uri", "etag", "title", "chunks", "pruned_at",
+)  # fmt: skip
 
 
 def _known(row: sa.Row[Any]) -> KnownDocument:
