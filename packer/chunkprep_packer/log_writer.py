@@ -15,7 +15,6 @@ from chunkprep_ingest.errors import UnavailableError
 from chunkprep_store import PackRecord
 
 Write = Callable[[str, Sequence[PackRecord]], None]
-Build = Callable[[], PackRecord]
 Outcome = Literal["written", "refused", "away"]
 
 _PAUSES = (0.05, 0.5, 2.0)  # seconds before each further try of a write that failed
@@ -25,8 +24,7 @@ class LogWriter:
     """Writes records in batches of at most `batch`, about every `interval` seconds.
 
     At most `capacity` records wait. Who brings a further one waits for room for at most `patience`
-    seconds; then it is lost, and counted. A record is built by the
-    writing thread, not by the request. Everything waiting is written by `close`, and at exit.
+    seconds; then it is lost, and counted. Everything waiting is written by `close`, and at exit.
     """
 
     def __init__(
@@ -45,7 +43,7 @@ class LogWriter:
         self._interval = interval
         self._patience = patience
         self._pauses = pauses
-        self._waiting: deque[tuple[str, Build]] = deque()
+        self._waiting: deque[tuple[str, PackRecord]] = deque()
         self._change = threading.Condition()
         self._queued = 0  # records ever taken
         self._settled = 0  # of these: written, or lost
@@ -55,7 +53,7 @@ class LogWriter:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def put(self, collection: str, build: Build) -> bool:
+    def put(self, collection: str, record: PackRecord) -> bool:
         """Queue a record; False where it is lost because too many are waiting."""
         with self._change:
             if self._full():
@@ -63,7 +61,7 @@ class LogWriter:
             if self._closed or self._full():
                 self._lost += 1
                 return False
-            self._waiting.append((collection, build))
+            self._waiting.append((collection, record))
             self._queued += 1
             if self._thread is None:
                 self._start()
@@ -120,7 +118,7 @@ class LogWriter:
                 self._settled += len(batch)
                 self._change.notify_all()
 
-    def _next(self) -> list[tuple[str, Build]]:
+    def _next(self) -> list[tuple[str, PackRecord]]:
         """The next batch, when it is full, or its time has come; nothing once closed and empty."""
         with self._change:
             self._change.wait_for(lambda: self._waiting or self._closed)
@@ -131,16 +129,11 @@ class LogWriter:
             size = min(self._batch, len(self._waiting))
             return [self._waiting.popleft() for _ in range(size)]
 
-    def _write_batch(self, batch: Sequence[tuple[str, Build]]) -> None:
+    def _write_batch(self, batch: Sequence[tuple[str, PackRecord]]) -> None:
         records: dict[str, list[PackRecord]] = defaultdict(list)
-        lost = 0
-        for collection, build in batch:
-            try:
-                records[collection].append(build())
-            except Exception:
-                lost += 1
-        for collection, found in records.items():
-            lost += self._write_all(collection, found)
+        for collection, record in batch:
+            records[collection].append(record)
+        lost = sum(self._write_all(name, found) for name, found in records.items())
         if lost:
             with self._change:
                 self._lost += lost

@@ -62,11 +62,11 @@ def _pack(request: Request, body: bytes) -> Response:
     check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access)
     check_pack(asked, service.settings.limits)
-    result = service.packer.pack(asked, request_id=request.state.request_id)
+    answer = service.packer.answer(asked, request_id=request.state.request_id)
     metrics: Metrics = request.app.state.metrics
-    metrics.packed(result)
+    metrics.packed(answer.result)
     metrics.lost(service.log_losses)
-    return json_answer(vars(result))
+    return Response(answer.to_json(), media_type="application/json")
 
 
 @router.post("/search", response_model=shapes.SearchResult, openapi_extra=_body("SearchRequest"))
