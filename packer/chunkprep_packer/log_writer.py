@@ -31,10 +31,10 @@ class LogWriter:
         self,
         write: Write,
         *,
-        capacity: int = 1_000,
+        capacity: int = 2_000,
         batch: int = 200,
         interval: float = 0.1,
-        patience: float = 0.25,
+        patience: float = 2.0,
         pauses: Sequence[float] = _PAUSES,
     ) -> None:
         self._write = write
@@ -56,9 +56,9 @@ class LogWriter:
     def put(self, collection: str, record: PackRecord) -> bool:
         """Queue a record; False where it is lost because too many are waiting."""
         with self._change:
-            if self._full():
-                self._change.wait_for(lambda: self._closed or not self._full(), self._patience)
-            if self._closed or self._full():
+            if self.full:
+                self._change.wait_for(lambda: self._closed or not self.full, self._patience)
+            if self._closed or self.full:
                 self._lost += 1
                 return False
             self._waiting.append((collection, record))
@@ -69,7 +69,9 @@ class LogWriter:
                 self._change.notify_all()
         return True
 
-    def _full(self) -> bool:
+    @property
+    def full(self) -> bool:
+        """Whether a further record would have to wait for room."""
         return self._queued - self._settled >= self._capacity
 
     def take_lost(self) -> int:

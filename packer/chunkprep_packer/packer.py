@@ -113,6 +113,14 @@ class Packer(Closing):
         """Pack log records lost since the packer was opened."""
         return 0 if self._log is None else self._log.losses
 
+    @property
+    def waits(self) -> bool:
+        """Whether a pack may have to wait: for a database server, or for room in the log. Readers
+        of a SQLite file wait for nobody, its writers included.
+        """
+        full = self._log is not None and self._log.full
+        return full or self._sync or self.store.dialect != "sqlite"
+
     def flush(self) -> None:
         """Wait until every pack so far is in the log."""
         if self._log is not None:

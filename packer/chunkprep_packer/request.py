@@ -23,6 +23,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import from_json
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import iso
@@ -155,7 +156,7 @@ class PackOptions(BaseModel):
 
     if not TYPE_CHECKING:
 
-        def __init__(self, *positional: object, **values: Any) -> None:
+        def __init__(self, /, *positional: object, **values: Any) -> None:
             """Check the values. Raises RequestError naming the field."""
             if positional:
                 raise TypeError(
@@ -206,6 +207,12 @@ class PackRequest(PackOptions):
     def from_json(cls, text: str | bytes) -> PackRequest:
         """The request in a JSON object. Raises RequestError for anything else."""
         try:
+            fields = from_json(text)
+            if isinstance(fields, dict):
+                return cls(**fields)
+        except ValueError:
+            pass
+        try:  # no JSON, or no object: pydantic says which
             return cls.model_validate_json(text)
         except ValidationError as error:
             raise complaint(error, cls.model_fields) from error
@@ -239,24 +246,26 @@ def _check_candidates(candidates: Sequence[Candidate]) -> None:
 
 
 def _check_vectors(request: PackRequest) -> None:
-    lengths = [
-        (f"candidates[{at}].vector", None if c.vector is None else len(c.vector))
-        for at, c in enumerate(request.candidates)
-    ]
+    vectors = [candidate.vector for candidate in request.candidates]
     if request.mmr is not None:
-        without = next((name for name, length in lengths if not length), None)
+        without = next((at for at, vector in enumerate(vectors) if not vector), None)
         if without is not None:
             raise RequestError(
-                f"{without}: mmr needs the vector of every candidate; add it, or leave mmr out",
+                f"candidates[{without}].vector: mmr needs the vector of every candidate; add it, "
+                f"or leave mmr out",
                 "candidates.vector",
             )
-    if request.query_vector is not None:
-        lengths.insert(0, ("query_vector", len(request.query_vector)))
-    known = [(name, length) for name, length in lengths if length is not None]
-    for name, length in known[1:]:
-        if length != known[0][1]:
+    known = [("query_vector", request.query_vector)] if request.query_vector is not None else []
+    known += [
+        (f"candidates[{at}].vector", vector)
+        for at, vector in enumerate(vectors)
+        if vector is not None
+    ]
+    for name, vector in known[1:]:
+        first, length = known[0][0], len(known[0][1])
+        if len(vector) != length:
             raise RequestError(
-                f"{name}: {length} numbers, where {known[0][0]} has {known[0][1]}; take all "
+                f"{name}: {len(vector)} numbers, where {first} has {length}; take all "
                 f"vectors from one embedding model",
                 "query_vector" if name == "query_vector" else "candidates.vector",
             )

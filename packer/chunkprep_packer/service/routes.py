@@ -1,5 +1,5 @@
-"""The routes below /v1. Reading and packing run in threads, so that no request waits for
-another one's database; answers are bytes that are not validated again.
+"""The routes below /v1. Reading and packing run in threads wherever they may have to wait, so that
+no request waits for another one's database; answers are bytes that are not validated again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def _body(model: str) -> dict[str, Any]:
 @router.post("/pack", response_model=PackResult, openapi_extra=_body("PackRequest"))
 async def pack(request: Request) -> Response:
     """Pack candidates into a context: the library's request and its answer."""
-    return await run_in_threadpool(_pack, request, await request.body())
+    body = await request.body()
+    if service_of(request).at_once(len(body)):
+        return _pack(request, body)
+    return await run_in_threadpool(_pack, request, body)
 
 
 def _pack(request: Request, body: bytes) -> Response:
