@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, get_args
 
+import orjson
 import pytest
 from tests.support.ingesting import chunk_ids, ingest
 
@@ -364,3 +365,27 @@ def test_an_encoding_counts_as_known_once_chunks_are_priced_in_it(store: Store) 
     for candidates in ([], all_candidates(store, "faq.md")):
         with pytest.raises(RequestError, match="use one of cl100k_base, o200k_base"):
             Packer(store, log="off").pack(request(candidates, encoding="nope"))
+
+
+@pytest.mark.parametrize("logged", [True, False])
+def test_an_answer_in_json_is_the_result(packer: Packer, logged: bool) -> None:
+    wanted = request(all_candidates(packer.store, "refund.md", "hr.md"), truncate="any", log=logged)
+    answer = packer.answer(wanted, request_id="r1")
+    assert answer.result.request_id == "r1"
+    assert PackResult.model_validate_json(answer.to_json()) == answer.result
+    packer.flush()
+    held = [orjson.loads(record.result_json) for record in packer.store.packs("default")]
+    if logged:
+        told = orjson.loads(answer.to_json())
+        assert [held[0][name] for name in ("blocks", "decisions", "log")] == [
+            told[name] for name in ("blocks", "decisions", "log")
+        ]
+    else:
+        assert held == []
+
+
+def test_only_a_server_makes_a_pack_wait(store: Store) -> None:
+    with Packer(store) as packer:
+        assert packer.waits == (store.dialect == "postgresql")
+    with Packer(store, log="sync") as packer:
+        assert packer.waits

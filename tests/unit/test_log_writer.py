@@ -66,7 +66,9 @@ def test_a_full_queue_is_waited_with_before_anything_is_lost() -> None:
 
     writer = LogWriter(slow, capacity=2, interval=0, patience=60)
     assert writer.put("a", record("0"))
+    assert not writer.full
     assert writer.put("a", record("1"))
+    assert writer.full
     threading.Timer(0.05, gate.set).start()
     assert writer.put("a", record("2"))
     assert gate.is_set()

@@ -54,7 +54,7 @@ def create_app(settings: ServiceSettings, *, routers: Sequence[APIRouter] = ()) 
         lifespan=lifespan,
     )
     app.state.service, app.state.metrics = service, metrics
-    for router in (routes.router, probes.router, *routers):
+    for router in (routes.bodies, routes.router, probes.router, *routers):
         app.include_router(router)
     app.add_exception_handler(HTTPException, _plain_problem)
     app.add_exception_handler(RequestValidationError, _parameter_problem)
