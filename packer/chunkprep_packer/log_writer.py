@@ -69,6 +69,11 @@ class LogWriter:
                 self._change.notify_all()
         return True
 
+    def lose(self) -> None:
+        """Count a record that could not be made."""
+        with self._change:
+            self._lost += 1
+
     @property
     def full(self) -> bool:
         """Whether a further record would have to wait for room."""

@@ -88,10 +88,12 @@ class Packer(Closing):
             notice = "log_dropped: the store is read-only, so this pack is not in its log"
             result.warnings.append(notice)
             return Answer(result, {})
-        shared = shared_json(  # the text too: its digest then takes the UTF-8 that is made here
-            text=result.text, blocks=result.blocks, decisions=result.decisions, log=result.log
-        )
-        result.warnings.extend(self._write(packed, request, result, shared))
+        shared = self._write(packed, request, result)
+        if lost := self._log.take_lost():
+            result.warnings.append(
+                f"log_dropped: {lost} pack log records were lost since the last answer; give the "
+                f"store more room, or log in sync mode"
+            )
         return Answer(result, shared)
 
     def pack_core(self, request: PackRequest) -> Packed:
@@ -134,25 +136,27 @@ class Packer(Closing):
         if self._owns_store:
             self.store.close()
 
-    def _write(
-        self, packed: Packed, request: PackRequest, result: PackResult, shared: Shared
-    ) -> list[str]:
-        """Log the pack; a warning where records were lost since the last one."""
+    def _write(self, packed: Packed, request: PackRequest, result: PackResult) -> Shared:
+        """Log the pack; the JSON that was made for it. A pack that JSON cannot hold (a lone
+        surrogate in the name of a pinned text, say) is not logged.
+        """
         assert self._log is not None
         logged = Logged(
             result.request_id, self._clock(), packed.as_of, packed.encoding, request, packed.plan,
             packed.text, self._profiles.templates, tuple(result.warnings),
         )  # fmt: skip
-        self._log.put(request.collection, to_record(logged, shared))
+        try:
+            shared = shared_json(  # the text too: its digest then takes the UTF-8 that is made here
+                text=result.text, blocks=result.blocks, decisions=result.decisions, log=result.log
+            )
+            record = to_record(logged, shared)
+        except (TypeError, ValueError):
+            self._log.lose()
+            return {}
+        self._log.put(request.collection, record)
         if self._sync:
             self._log.flush()
-        lost = self._log.take_lost()
-        if not lost:
-            return []
-        return [
-            f"log_dropped: {lost} pack log records were lost since the last answer; give the "
-            f"store more room, or log in sync mode"
-        ]
+        return shared
 
 
 def to_result(packed: Packed, request_id: str) -> PackResult:

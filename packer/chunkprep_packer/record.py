@@ -68,7 +68,7 @@ def _request(logged: Logged) -> dict[str, Any]:
     request = logged.request
     data = request.model_dump(mode="json", exclude={"candidates", "query_vector", "pin_text"})
     data["candidates"] = [
-        {"chunk_id": candidate.chunk_id, "score": float(candidate.score)}
+        {"chunk_id": candidate.chunk_id, "score": candidate.score}
         for candidate in request.candidates
     ]
     rows = [row for row in logged.plan.pins if row.chunk_id == TEXT_ID]

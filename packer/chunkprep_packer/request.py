@@ -7,7 +7,7 @@ the name of its command-line option. A bad request raises RequestError: one line
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from unicodedata import normalize
@@ -77,6 +77,18 @@ class Candidate:
     chunk_id: str
     score: Number
     vector: Sequence[Number] | None = None
+
+
+def _with_floats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Scores of other kinds of numbers (numpy's, Decimal) as those that JSON can hold."""
+    return tuple(
+        replace(each, score=float(each.score)) if _is_other_number(each.score) else each
+        for each in candidates
+    )
+
+
+def _is_other_number(score: object) -> bool:
+    return type(score) is not float and hasattr(score, "__float__") and not isinstance(score, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +197,7 @@ class PackOptions(BaseModel):
 class PackRequest(PackOptions):
     """A request: options, candidates in any order, texts to pin, and the query's vector."""
 
-    candidates: Annotated[Sequence[Candidate], AfterValidator(tuple)]
+    candidates: Annotated[Sequence[Candidate], AfterValidator(_with_floats)]
     """What the retriever found, in any order."""
     pin_text: Annotated[
         Sequence[Annotated[PinText, BeforeValidator(_as_pin_text)]], AfterValidator(tuple)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import accumulate
 from typing import Any, get_args
 
+import numpy as np
 import orjson
 import pytest
 from tests.support.ingesting import chunk_ids, ingest
@@ -20,7 +22,7 @@ from chunkprep_ingest.errors import (
 )
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
-from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
+from chunkprep_packer import Candidate, Packer, PackRequest, PackResult, PinText
 from chunkprep_packer.render import PARTIAL_NOTE
 from chunkprep_packer.request import Order, Strategy
 from chunkprep_store import Store
@@ -389,3 +391,19 @@ def test_only_a_server_makes_a_pack_wait(store: Store) -> None:
         assert packer.waits == (store.dialect == "postgresql")
     with Packer(store, log="sync") as packer:
         assert packer.waits
+
+
+def test_scores_of_other_kinds_of_numbers_are_logged(packer: Packer) -> None:
+    first, second, *_ = chunk_ids(packer.store, "faq.md")
+    scored: list[Any] = [(first, np.float32(0.5)), (second, Decimal("0.25")), ("other", 1)]
+    answer = packer.answer(request([Candidate(*each) for each in scored]))
+    assert [d["score"] for d in orjson.loads(answer.to_json())["decisions"]] == [1.0, 0.5, 0.25]
+    packer.flush()
+    assert (packer.log_losses, len(list(packer.store.packs("default")))) == (0, 1)
+
+
+def test_a_pack_that_json_cannot_hold_is_answered_and_counted_as_lost(packer: Packer) -> None:
+    pin = PinText("A text.", name="\ud800")
+    result = packer.pack(request(all_candidates(packer.store, "faq.md"), pin_text=[pin]))
+    assert [w.partition(":")[0] for w in result.warnings] == ["log_dropped"]
+    assert (len(result.blocks) > 1, packer.log_losses) == (True, 1)
