@@ -1,8 +1,9 @@
 """A pack as the log keeps it: enough to explain it, to replay it, and to prove the replay.
 
-`request_json` is the request without vectors and pinned texts (hash and tokens instead, unless
-the request says otherwise); `result_json` the answer without its text, with the text's digest and
-the facts that a later replay could not read from the store any more.
+`request_json` is the request without vectors, pinned texts (hash and tokens instead, unless the
+request says otherwise) and candidates, which the decisions tell; `result_json` the answer without
+its text, with the text's digest and the facts that a later replay could not read from the store any
+more.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from chunkprep_packer.request import PackRequest
 from chunkprep_store import PackedChunk, PackRecord
 
 FORMAT = 2
-"""Version of the JSON that a record holds: since 2, `chars` of a block is its length."""
+"""Version of the JSON that a record holds; before 2, candidates stood in the request too."""
 
 
 class Logged(NamedTuple):
@@ -67,10 +68,6 @@ def to_record(logged: Logged, shared: Shared) -> PackRecord:
 def _request(logged: Logged) -> dict[str, Any]:
     request = logged.request
     data = request.model_dump(mode="json", exclude={"candidates", "query_vector", "pin_text"})
-    data["candidates"] = [
-        {"chunk_id": candidate.chunk_id, "score": candidate.score}
-        for candidate in request.candidates
-    ]
     rows = [row for row in logged.plan.pins if row.chunk_id == TEXT_ID]
     data["pin_text"] = [
         {

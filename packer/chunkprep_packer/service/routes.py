@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso, moment
 from chunkprep_packer.eligibility import may_see
+from chunkprep_packer.logged import request_fields
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
@@ -207,6 +208,7 @@ def logged_pack(
             f"no pack {request_id!r} is in the log of {collection!r}; it is written within a "
             f"second of its answer"
         )
+    result = orjson.loads(found.result_json)
     return json_answer(
         {
             "request_id": found.request_id,
@@ -215,8 +217,8 @@ def logged_pack(
             "encoding": found.encoding,
             "slot": found.slot,
             "used_tokens": found.used_tokens,
-            "request": orjson.loads(found.request_json),
-            "result": orjson.loads(found.result_json),
+            "request": request_fields(found, result),
+            "result": result,
             "warnings": found.warnings,
         }
     )
