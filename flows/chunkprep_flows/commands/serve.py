@@ -38,7 +38,7 @@ def limit(name: str, default: int, unit: str, text: str) -> Callable[[F], F]:
 @option("--workers", type=click.IntRange(1), default=1, metavar="N", help="How many processes.")
 @option(
     "--threads", type=click.IntRange(1, 30), default=8, metavar="N",
-    help="How many requests a worker serves at a time.",
+    help="How many requests of a worker may wait for the database at a time.",
 )  # fmt: skip
 @limit("--max-body", 16 * 1024 * 1024, "BYTES", "The longest body of a request.")
 @limit("--max-candidates", 1000, "N", "The most candidates of a pack, and the most pins.")
