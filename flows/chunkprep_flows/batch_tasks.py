@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from prefect import task
@@ -14,14 +14,20 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
 
 from chunkprep_flows.batch import BatchOrder, run_batch
-from chunkprep_flows.dask_workers import StopHeard, dask_runner, stop_event
+from chunkprep_flows.dask_workers import StopHeard, dask_workers
 from chunkprep_flows.flow_control import Control
 from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import ask_to_stop, follow, passed_on, stop_asked
+from chunkprep_flows.interrupt import (
+    StoppedError,
+    ask_to_stop,
+    follow,
+    passed_on,
+    stop_asked,
+)
 from chunkprep_flows.pipeline import RunBatches
 from chunkprep_flows.plan import Work
-from chunkprep_flows.transient import DELAYS, RETRIES, is_transient
+from chunkprep_flows.transient import RETRIES, patiently
 
 
 class BatchJob:
@@ -43,18 +49,13 @@ class Workers(NamedTuple):
     stop: str | None
 
 
-@task(
-    name="ingest-batch",
-    cache_policy=NO_CACHE,
-    persist_result=False,
-    retry_delay_seconds=DELAYS,
-    retry_condition_fn=is_transient,
-    **RETRIES,
-)
+@task(name="ingest-batch", cache_policy=NO_CACHE, persist_result=False, **RETRIES)
 def ingest_batch(job: BatchJob) -> list[DocumentOutcome]:
-    """Ingest one batch of documents."""
+    """Ingest one batch of documents; none where somebody asks for a stop while it waits."""
     heard = stop_asked if job.stop is None else StopHeard(job.stop)
-    return run_batch(job.order, job.batch, heard)
+    with suppress(StoppedError):
+        return patiently("a batch", lambda: run_batch(job.order, job.batch, heard), heard)
+    return []
 
 
 def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
@@ -64,6 +65,8 @@ def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
 
     def run(order: BatchOrder, work: Sequence[tuple[Work, ...]]) -> Iterator[list[DocumentOutcome]]:
         pending: deque[PrefectFuture[Any]] = deque()
+        if not work:
+            return
         with workers_of(settings) as workers:
             for batch in work:
                 control.wait_while_paused()
@@ -105,5 +108,5 @@ def workers_of(settings: IngestSettings) -> Iterator[Workers]:
         ):
             yield Workers(processes, None)
     else:
-        with dask_runner(settings) as dask, stop_event(dask) as name:
+        with dask_workers(settings) as (dask, name):
             yield Workers(dask, name)

@@ -8,7 +8,7 @@ started by hand, or whose runner is gone, hears of it here only.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
@@ -19,8 +19,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled
 
-from chunkprep_flows.ingest_report import IngestReport
-from chunkprep_flows.interrupt import ask_to_stop, forget_stop, stop_asked
+from chunkprep_flows.interrupt import StoppedError, ask_to_stop, forget_stop, stop_asked
 
 ASK_SECONDS = 2.0
 """How often the API is asked."""
@@ -30,11 +29,11 @@ _TAG = "collection:"
 
 
 class StoppedRunError(Exception):
-    """A flow run was stopped before its end; `report` says how far it came."""
+    """A flow run was stopped before its end; `report`, and the message, say how far it came."""
 
-    def __init__(self, report: IngestReport) -> None:
+    def __init__(self, report: Any, told: str) -> None:
         self.report = report
-        super().__init__(f"{report.headline}; stopped with {report.left:,} documents unread")
+        super().__init__(told)
 
 
 class Control:
@@ -98,11 +97,20 @@ def tag_collection(collection: str) -> None:
         client.update_flow_run(UUID(str(flow_run.id)), tags=[*tags, own])
 
 
-def ended(report: IngestReport) -> Any:
-    """What a flow returns: its report; or, stopped before the end, a state that says so, which
-    raises StoppedRunError for whoever called the flow.
+def ended(report: Any, told: str) -> Any:
+    """What a flow returns: its report; or, `stopped` before the end, a state that says so, in the
+    words of `told`, and raises StoppedRunError for whoever called the flow.
     """
     if not report.stopped:
         return report
-    told = StoppedRunError(report)
-    return Cancelled(message=str(told), data=told)
+    return Cancelled(message=told, data=StoppedRunError(report, told))
+
+
+def to_its_end(work: Callable[[], Any]) -> Any:
+    """What a flow returns: what its work does; or, stopped before there was anything to report, a
+    state that says so, and raises StoppedError for whoever called the flow.
+    """
+    try:
+        return work()
+    except StoppedError as stopped:
+        return Cancelled(message=str(stopped), data=stopped)

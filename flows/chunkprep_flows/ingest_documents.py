@@ -14,7 +14,7 @@ from prefect.runtime import deployment, flow_run
 
 from chunkprep_flows.batch_tasks import batches_as_tasks
 from chunkprep_flows.collection_limit import one_at_a_time
-from chunkprep_flows.flow_control import controlled, ended, tag_collection
+from chunkprep_flows.flow_control import controlled, ended, tag_collection, to_its_end
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import graceful_stop
@@ -34,18 +34,22 @@ SHOWN = 200
 def ingest_documents(settings: IngestSettings) -> IngestReport:
     """Ingest what the settings name, and leave a table of what happened.
 
-    A run that is stopped before its end is Cancelled; calling it raises StoppedRunError.
+    A run that is stopped before its end is Cancelled; calling it raises StoppedRunError, or, where
+    nothing was done yet, StoppedError.
     """
-    return _told_and_shown("ingest-documents", settings)
+    returned: IngestReport = to_its_end(lambda: _told_and_shown("ingest-documents", settings))
+    return returned
 
 
 @flow(name="sync", persist_result=False)
 def sync(settings: IngestSettings) -> IngestReport:
     """Ingest, and withdraw what is gone from the folders named; stopped as `ingest_documents`."""
-    return _told_and_shown("sync", settings.model_copy(update={"sync": True}))
+    asked = settings.model_copy(update={"sync": True})
+    returned: IngestReport = to_its_end(lambda: _told_and_shown("sync", asked))
+    return returned
 
 
-def _told_and_shown(flow_name: str, settings: IngestSettings) -> IngestReport:
+def _told_and_shown(flow_name: str, settings: IngestSettings) -> Any:
     """The run itself.
 
     A signal to stop is heard in here: Prefect sets its own handlers around a flow's body. Dask's
@@ -71,8 +75,7 @@ def _told_and_shown(flow_name: str, settings: IngestSettings) -> IngestReport:
         told.say("; ".join([report.headline, *report.warnings]))
         leave_artifacts(report)
     logger.info("run %s: %s", report.run_id, report.headline)
-    returned: IngestReport = ended(report)
-    return returned
+    return ended(report, f"{report.headline}; {report.how_stopped}")
 
 
 def leave_artifacts(report: IngestReport) -> None:

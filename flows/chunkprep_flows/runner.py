@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
+from chunkprep_flows.interrupt import breakable, graceful_stop
 from chunkprep_flows.progress import shown_progress
 
 
@@ -36,5 +39,7 @@ def run_flow(settings: IngestSettings, *, verbose: bool = False) -> IngestReport
     from chunkprep_flows.prefect_session import prefect_session
 
     refuse_unshared_store(settings)  # before a server is started for nothing
-    with prefect_session(verbose=verbose, say=talk):
+    with graceful_stop(), ExitStack() as held:
+        with breakable("a private Prefect server was started"):
+            held.enter_context(prefect_session(verbose=verbose, say=talk))
         return run_in_session(settings)
