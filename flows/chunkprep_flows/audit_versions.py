@@ -17,8 +17,8 @@ from chunkprep_flows.audit_report import (
 )
 from chunkprep_flows.audit_settings import AuditSettings
 from chunkprep_flows.auditing import AUDITED, findings, sources_listed
-from chunkprep_flows.flow_control import controlled, tag_collection, to_its_end
-from chunkprep_flows.interrupt import breakable, graceful_stop
+from chunkprep_flows.flow_control import tag_collection, to_its_end
+from chunkprep_flows.interrupt import breakable
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.served_runs import told_when_served
 from chunkprep_flows.step_tasks import step_as_task
@@ -38,15 +38,14 @@ def audit_versions(settings: AuditSettings) -> AuditReport:
     Raises AuditFailedError where a finding is as severe as `fail_on`, or worse. A run that is
     stopped is Cancelled; calling it raises StoppedError.
     """
-    returned: AuditReport = to_its_end(lambda: _audit_and_show(settings))
+    returned: AuditReport = to_its_end(lambda _: _audit_and_show(settings))
     return returned
 
 
-def _audit_and_show(settings: AuditSettings) -> AuditReport:
+def _audit_and_show(settings: AuditSettings) -> tuple[AuditReport, str]:
     tag_collection(settings.collection)
     with told_when_served("audit-versions") as told:
-        with graceful_stop(), controlled():
-            report = run_audit(settings, step_as_task)
+        report = run_audit(settings, step_as_task)
         told.say(report.headline)
         create_table_artifact(
             key=FINDINGS,
@@ -60,7 +59,7 @@ def _audit_and_show(settings: AuditSettings) -> AuditReport:
                 f"the audit of {report.collection} found {report.headline}; see the artifact "
                 f"{FINDINGS}"
             )
-    return report
+    return report, report.headline
 
 
 def run_audit(settings: AuditSettings, step: Step = at_once) -> AuditReport:

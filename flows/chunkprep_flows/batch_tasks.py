@@ -20,7 +20,6 @@ from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import (
     StoppedError,
-    ask_to_stop,
     follow,
     passed_on,
     stop_asked,
@@ -33,13 +32,15 @@ from chunkprep_flows.transient import RETRIES, patiently
 class BatchJob:
     """A task's one parameter, of a kind that neither Prefect nor Dask looks into or takes apart.
 
-    `stop` names the event that a worker of Dask asks for.
+    `stop` names the event that a worker of Dask asks for. `outcomes` is what the batch gave, where
+    it ran in this process.
     """
 
     def __init__(self, order: BatchOrder, batch: tuple[Work, ...], stop: str | None) -> None:
         self.order = order
         self.batch = batch
         self.stop = stop
+        self.outcomes: list[DocumentOutcome] = []
 
 
 class Workers(NamedTuple):
@@ -54,8 +55,8 @@ def ingest_batch(job: BatchJob) -> list[DocumentOutcome]:
     """Ingest one batch of documents; none where somebody asks for a stop while it waits."""
     heard = stop_asked if job.stop is None else StopHeard(job.stop)
     with suppress(StoppedError):
-        return patiently("a batch", lambda: run_batch(job.order, job.batch, heard), heard)
-    return []
+        job.outcomes = patiently("a batch", lambda: run_batch(job.order, job.batch, heard), heard)
+    return job.outcomes
 
 
 def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
@@ -64,7 +65,7 @@ def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
     """
 
     def run(order: BatchOrder, work: Sequence[tuple[Work, ...]]) -> Iterator[list[DocumentOutcome]]:
-        pending: deque[PrefectFuture[Any]] = deque()
+        pending: deque[tuple[BatchJob, PrefectFuture[Any]]] = deque()
         if not work:
             return
         with workers_of(settings) as workers:
@@ -73,22 +74,29 @@ def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
                 if stop_asked():
                     break
                 job = BatchJob(order, batch, workers.stop)
-                pending.append(workers.runner.submit(ingest_batch, {"job": job}))
+                try:
+                    pending.append((job, workers.runner.submit(ingest_batch, {"job": job})))
+                except Pause as suspended:
+                    control.hear(suspended.state)
+                    break
                 if len(pending) > 3 * settings.workers:
-                    yield _outcomes(pending.popleft())
+                    yield _outcomes(*pending.popleft(), control)
             while pending:
-                yield _outcomes(pending.popleft())
+                yield _outcomes(*pending.popleft(), control)
 
     return run
 
 
-def _outcomes(future: PrefectFuture[Any]) -> list[DocumentOutcome]:
-    """What a batch gave. A flow run that is suspended meanwhile is stopped, and keeps the rest."""
+def _outcomes(job: BatchJob, future: PrefectFuture[Any], control: Control) -> list[DocumentOutcome]:
+    """What a batch gave. A flow run that is suspended meanwhile is stopped: what was begun is
+    finished, though Prefect forgets what a thread's task returned.
+    """
     try:
         outcomes: list[DocumentOutcome] = future.result()
-    except Pause:
-        ask_to_stop("Suspended by Prefect: stopping after the documents at hand")
-        outcomes = future.state.result()
+    except Pause as suspended:
+        control.hear(suspended.state)
+        state: Any = future.state
+        outcomes = state.result() if state.is_completed() else job.outcomes
     return outcomes
 
 

@@ -16,10 +16,17 @@ from uuid import UUID
 
 from prefect import get_client
 from prefect.client.schemas.objects import State
+from prefect.exceptions import Pause
 from prefect.runtime import flow_run
 from prefect.states import Cancelled
 
-from chunkprep_flows.interrupt import StoppedError, ask_to_stop, forget_stop, stop_asked
+from chunkprep_flows.interrupt import (
+    StoppedError,
+    ask_to_stop,
+    forget_stop,
+    graceful_stop,
+    stop_asked,
+)
 
 ASK_SECONDS = 2.0
 """How often the API is asked."""
@@ -41,12 +48,15 @@ class Control:
 
     def __init__(self) -> None:
         self._held = threading.Event()
+        self.suspended: State | None = None
 
     def hear(self, state: State | None) -> None:
         """Act on the state that the API gives the run."""
         if state is None:
             return
         suspended = state.is_paused() and state.name == "Suspended"
+        if suspended:
+            self.suspended = state
         if state.is_cancelling() or state.is_cancelled() or suspended:
             ask_to_stop(f"{state.name} by Prefect: stopping after the documents at hand")
         if state.is_paused() and not suspended:
@@ -97,20 +107,23 @@ def tag_collection(collection: str) -> None:
         client.update_flow_run(UUID(str(flow_run.id)), tags=[*tags, own])
 
 
-def ended(report: Any, told: str) -> Any:
-    """What a flow returns: its report; or, `stopped` before the end, a state that says so, in the
-    words of `told`, and raises StoppedRunError for whoever called the flow.
-    """
-    if not report.stopped:
-        return report
-    return Cancelled(message=told, data=StoppedRunError(report, told))
+def to_its_end(work: Callable[[Control], tuple[Any, str]]) -> Any:
+    """What a flow returns: the report that its work gives, with the words for it.
 
+    Stopped before its end the flow is Cancelled, in those words, and raises StoppedRunError, or
+    StoppedError where there was nothing to report, for whoever called it. Suspended it stays so,
+    and is begun again when somebody resumes it.
 
-def to_its_end(work: Callable[[], Any]) -> Any:
-    """What a flow returns: what its work does; or, stopped before there was anything to report, a
-    state that says so, and raises StoppedError for whoever called the flow.
+    A signal to stop is heard in here: Prefect sets its own handlers around a flow's body.
     """
-    try:
-        return work()
-    except StoppedError as stopped:
+    with graceful_stop(), controlled() as control:
+        try:
+            report, told = work(control)
+            stopped: Exception = StoppedRunError(report, told)
+            if not getattr(report, "stopped", False):
+                return report
+        except StoppedError as error:
+            stopped = error
+        if control.suspended is not None:
+            raise Pause(state=control.suspended)
         return Cancelled(message=str(stopped), data=stopped)

@@ -14,10 +14,9 @@ from prefect.runtime import deployment, flow_run
 
 from chunkprep_flows.batch_tasks import batches_as_tasks
 from chunkprep_flows.collection_limit import one_at_a_time
-from chunkprep_flows.flow_control import controlled, ended, tag_collection, to_its_end
+from chunkprep_flows.flow_control import Control, tag_collection, to_its_end
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.pipeline import ingest
 from chunkprep_flows.progress import Logged, listener
 from chunkprep_flows.served_runs import told_when_served
@@ -37,7 +36,7 @@ def ingest_documents(settings: IngestSettings) -> IngestReport:
     A run that is stopped before its end is Cancelled; calling it raises StoppedRunError, or, where
     nothing was done yet, StoppedError.
     """
-    returned: IngestReport = to_its_end(lambda: _told_and_shown("ingest-documents", settings))
+    returned: IngestReport = to_its_end(lambda c: _told_and_shown("ingest-documents", settings, c))
     return returned
 
 
@@ -45,26 +44,23 @@ def ingest_documents(settings: IngestSettings) -> IngestReport:
 def sync(settings: IngestSettings) -> IngestReport:
     """Ingest, and withdraw what is gone from the folders named; stopped as `ingest_documents`."""
     asked = settings.model_copy(update={"sync": True})
-    returned: IngestReport = to_its_end(lambda: _told_and_shown("sync", asked))
+    returned: IngestReport = to_its_end(lambda c: _told_and_shown("sync", asked, c))
     return returned
 
 
-def _told_and_shown(flow_name: str, settings: IngestSettings) -> Any:
-    """The run itself.
+def _told_and_shown(
+    flow_name: str, settings: IngestSettings, control: Control
+) -> tuple[IngestReport, str]:
+    """The run itself, and its result in words.
 
-    A signal to stop is heard in here: Prefect sets its own handlers around a flow's body. Dask's
-    workers have a working directory of their own, so that they get no relative path.
+    Dask's workers have a working directory of their own, so that they get no relative path.
     """
     located = settings.absolute()
     asked = located if settings.runner == "dask" else settings
     logger = get_run_logger()
     tag_collection(located.collection)
     with told_when_served(flow_name) as told:
-        with (
-            graceful_stop(),
-            controlled() as control,
-            one_at_a_time(located.store, located.collection),
-        ):
+        with one_at_a_time(located.store, located.collection):
             report = ingest(
                 asked,
                 batches_as_tasks(asked, control),
@@ -72,10 +68,11 @@ def _told_and_shown(flow_name: str, settings: IngestSettings) -> Any:
                 step=step_as_task,
                 flow_run_id=str(flow_run.id),
             )
-        told.say("; ".join([report.headline, *report.warnings]))
+        said = f"{report.headline}; {report.how_stopped}" if report.stopped else report.headline
+        told.say("; ".join([said, *report.warnings]))
         leave_artifacts(report)
-    logger.info("run %s: %s", report.run_id, report.headline)
-    return ended(report, f"{report.headline}; {report.how_stopped}")
+    logger.info("run %s: %s", report.run_id, said)
+    return report, said
 
 
 def leave_artifacts(report: IngestReport) -> None:

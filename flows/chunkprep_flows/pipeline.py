@@ -232,11 +232,15 @@ def step_out(
         return report
     try:
         step("finish-run", lambda: finish(run, report, listing))
-    except (StoppedError, UnavailableError, ConflictError) as error:
+    except (StoppedError, UnavailableError, ConflictError):
         if not stop_asked():
             raise
-        unfinished = f"the run's record was left unfinished: {error}"
-        report = replace(report, stopped=True, warnings=(*report.warnings, unfinished))
+        report = replace(report, stopped=True)
+        try:
+            finish(run, report, listing)
+        except (UnavailableError, ConflictError) as error:
+            unfinished = f"the run's record was left unfinished: {error}"
+            report = replace(report, warnings=(*report.warnings, unfinished))
     return report
 
 

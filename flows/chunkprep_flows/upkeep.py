@@ -15,8 +15,7 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.runtime import flow_run
 
 from chunkprep_flows.collection_limit import one_at_a_time
-from chunkprep_flows.flow_control import controlled, ended, tag_collection, to_its_end
-from chunkprep_flows.interrupt import graceful_stop
+from chunkprep_flows.flow_control import Control, tag_collection, to_its_end
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.pruning import PruneReport, prune_collection
 from chunkprep_flows.recounting import RecountReport, recount_collection
@@ -38,11 +37,11 @@ def recount(settings: RecountSettings) -> RecountReport:
     def work(store: Store) -> RecountReport:
         return recount_collection(store, settings.collection, settings.encoding)
 
-    def run() -> Any:
+    def run(_control: Control) -> tuple[Any, str]:
         job = _Job("recount", "recount-prices", work, asdict)
-        run_id, done = _recorded(job, settings)
-        leave_artifacts("recount", settings.collection, run_id, done.headline, asdict(done))
-        return ended(done, f"{done.headline}; stopped")
+        run_id, done, said = _recorded(job, settings)
+        leave_artifacts("recount", settings.collection, run_id, said, asdict(done))
+        return done, said
 
     returned: RecountReport = to_its_end(run)
     return returned
@@ -61,11 +60,11 @@ def prune(settings: PruneSettings) -> PruneReport:
             even_if_logged=settings.even_if_logged,
         )
 
-    def run() -> Any:
+    def run(_control: Control) -> tuple[Any, str]:
         job = _Job("prune", "prune-versions", work, PruneReport._asdict)
-        run_id, done = _recorded(job, settings)
-        leave_artifacts("prune", settings.collection, run_id, done.headline, done._asdict())
-        return ended(done, f"{done.headline}; stopped")
+        run_id, done, said = _recorded(job, settings)
+        leave_artifacts("prune", settings.collection, run_id, said, done._asdict())
+        return done, said
 
     returned: PruneReport = to_its_end(run)
     return returned
@@ -80,9 +79,9 @@ class _Job(NamedTuple):
     summary: Callable[[Any], dict[str, Any]]
 
 
-def _recorded(job: _Job, settings: RecountSettings | PruneSettings) -> tuple[str, Any]:
-    """The id of the run's record, and what the work gave. A second try of its task goes on where
-    the first one was, with the same record.
+def _recorded(job: _Job, settings: RecountSettings | PruneSettings) -> tuple[str, Any, str]:
+    """The id of the run's record, what the work gave, and that in words. A second try of its task
+    goes on where the first one was, with the same record.
     """
     collection = settings.collection
     asked = settings.model_dump(mode="json", exclude={"store"})
@@ -108,14 +107,11 @@ def _recorded(job: _Job, settings: RecountSettings | PruneSettings) -> tuple[str
 
     tag_collection(collection)
     with told_when_served(job.kind) as told:
-        with (
-            graceful_stop(),
-            controlled(),
-            one_at_a_time(settings.located(), collection),
-        ):
+        with one_at_a_time(settings.located(), collection):
             done = step_as_task(job.task, attempt)
-        told.say(done.headline + ("; stopped" if done.stopped else ""))
-    return begun[0], done
+        said = done.headline + ("; stopped" if done.stopped else "")
+        told.say(said)
+    return begun[0], done, said
 
 
 def leave_artifacts(

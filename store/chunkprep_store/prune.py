@@ -193,6 +193,8 @@ def _vacuum_sqlite(database: Database, stop_asked: Callable[[], bool]) -> bool:
     driver.set_progress_handler(stop_asked, _STEPS)  # true: SQLite undoes the statement
     try:
         for statement in _SQLITE_VACUUM:
+            if stop_asked():
+                return False
             driver.execute(statement).fetchall()
     except OperationalError:
         if not stop_asked():
