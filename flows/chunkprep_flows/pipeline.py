@@ -31,7 +31,8 @@ from chunkprep_flows.unfinished import recorded_end
 from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import ConflictError, ReadError, UnavailableError
 from chunkprep_ingest.listing import Listing, Unreadable
-from chunkprep_ingest.remote import is_remote, without_secrets
+from chunkprep_ingest.remote import is_remote
+from chunkprep_ingest.url_secrets import as_recorded
 from chunkprep_store import Store
 
 RunBatches = Callable[[BatchOrder, Sequence[tuple[Work, ...]]], Iterable[list[DocumentOutcome]]]
@@ -130,7 +131,7 @@ def begun(settings: IngestSettings, start: float, flow_run_id: str | None) -> Ru
                 now=now(),
             )
             asked = settings.model_dump(mode="json", exclude={"store"})
-            asked["sources"] = [without_secrets(s) if is_remote(s) else s for s in settings.sources]
+            asked["sources"] = [as_recorded(s) if is_remote(s) else s for s in settings.sources]
             run_id = store.start_run(
                 settings.collection, now=now(), settings=asked, flow_run_id=flow_run_id
             )

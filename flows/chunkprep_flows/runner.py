@@ -9,6 +9,7 @@ from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
 from chunkprep_flows.interrupt import breakable, graceful_stop
 from chunkprep_flows.progress import shown_progress
+from chunkprep_flows.stored_secrets import secret_warnings
 
 
 def run_directly(settings: IngestSettings) -> IngestReport:
@@ -41,5 +42,7 @@ def run_flow(settings: IngestSettings, *, verbose: bool = False) -> IngestReport
     refuse_unshared_store(settings)  # before a server is started for nothing
     with graceful_stop(), ExitStack() as held:
         with breakable("a private Prefect server was started"):
-            held.enter_context(prefect_session(verbose=verbose, say=talk))
+            session = held.enter_context(prefect_session(verbose=verbose, say=talk))
+        for warning in () if session.private else secret_warnings(settings):
+            talk(warning)
         return run_in_session(settings)
