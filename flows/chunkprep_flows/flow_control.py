@@ -18,6 +18,7 @@ from prefect import get_client
 from prefect.client.schemas.objects import State
 from prefect.exceptions import Pause
 from prefect.runtime import flow_run
+from prefect.settings import PREFECT_SERVER_UI_ENABLED
 from prefect.states import Cancelled
 
 from chunkprep_flows.interrupt import (
@@ -27,6 +28,7 @@ from chunkprep_flows.interrupt import (
     graceful_stop,
     stop_asked,
 )
+from chunkprep_flows.pipeline import FlowRun
 
 ASK_SECONDS = 2.0
 """How often the API is asked."""
@@ -95,6 +97,12 @@ def controlled() -> Iterator[Control]:
         over.set()
         thread.join()
         forget_stop()
+
+
+def this_flow_run() -> FlowRun:
+    """The flow run that this is called in."""
+    shown = PREFECT_SERVER_UI_ENABLED.value()
+    return FlowRun(str(flow_run.id), flow_run.ui_url if shown else None)
 
 
 def tag_collection(collection: str) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.runtime import deployment, flow_run
+from prefect.runtime import deployment
 
 from chunkprep_flows.batch_tasks import batches_as_tasks
 from chunkprep_flows.collection_limit import one_at_a_time
-from chunkprep_flows.flow_control import Control, tag_collection, to_its_end
+from chunkprep_flows.flow_control import Control, tag_collection, this_flow_run, to_its_end
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.pipeline import ingest
@@ -66,7 +66,7 @@ def _told_and_shown(
                 batches_as_tasks(asked, control),
                 Logged(listener(), logger, alone=deployment.id is not None),
                 step=step_as_task,
-                flow_run_id=str(flow_run.id),
+                flow_run=this_flow_run(),
             )
         said = f"{report.headline}; {report.how_stopped}" if report.stopped else report.headline
         told.say("; ".join([said, *report.warnings]))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from chunkprep_flows.batch import BatchOrder
 from chunkprep_flows.gathering import fingerprints_for, judge, listing_of
@@ -55,6 +55,13 @@ class Progress(Protocol):
         ...
 
 
+class FlowRun(NamedTuple):
+    """A flow run of Prefect's: its id, and the address of its page where there is one."""
+
+    id: str
+    url: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run under way. `started` is the performance counter's seconds, `change` a warning that
@@ -68,7 +75,7 @@ class Run:
     run_id: str
     started: float
     change: str | None = None
-    flow_run_id: str | None = None
+    flow_run: FlowRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +95,11 @@ def ingest(
     listing: Listing | None = None,
     *,
     step: Step = at_once,
-    flow_run_id: str | None = None,
+    flow_run: FlowRun | None = None,
 ) -> IngestReport:
     """One run from listing (default: of the settings' sources) to report.
 
-    `flow_run_id` is Prefect's, for the run's record. Raises ChunkprepError where it cannot begin.
+    `flow_run` is Prefect's, for the run's record. Raises ChunkprepError where it cannot begin.
     """
     start = time.perf_counter()
     with ExitStack() as stack:
@@ -100,7 +107,7 @@ def ingest(
         stack.enter_context(closing(READERS))
         stack.enter_context(closing(STORES))
         settings = stack.enter_context(_store_for(settings))
-        run = step("start-run", lambda: begun(settings, start, flow_run_id))
+        run = step("start-run", lambda: begun(settings, start, flow_run))
         stack.enter_context(closing(run.store))
         if not settings.dry_run:
             stack.enter_context(recorded_end(run.store, run.run_id))
@@ -113,7 +120,7 @@ def ingest(
         return step_out(run, prospect, read, step)
 
 
-def begun(settings: IngestSettings, start: float, flow_run_id: str | None) -> Run:
+def begun(settings: IngestSettings, start: float, flow_run: FlowRun | None) -> Run:
     """Open the store, choose policy and profile, and record that a run began."""
     store = Store.open(settings.store)
     try:
@@ -133,9 +140,12 @@ def begun(settings: IngestSettings, start: float, flow_run_id: str | None) -> Ru
             asked = settings.model_dump(mode="json", exclude={"store"})
             asked["sources"] = [as_recorded(s) if is_remote(s) else s for s in settings.sources]
             run_id = store.start_run(
-                settings.collection, now=now(), settings=asked, flow_run_id=flow_run_id
+                settings.collection,
+                now=now(),
+                settings=asked,
+                flow_run_id=None if flow_run is None else flow_run.id,
             )
-        return Run(store, settings, recipe, profile.fingerprint, run_id, start, change, flow_run_id)
+        return Run(store, settings, recipe, profile.fingerprint, run_id, start, change, flow_run)
     except BaseException:
         store.close()
         raise
@@ -256,7 +266,7 @@ def sum_up(
     return summed(
         outcomes,
         run_id=run.run_id,
-        flow_run_id=run.flow_run_id,
+        flow_run_id=None if run.flow_run is None else run.flow_run.id,
         collection=run.settings.collection,
         seconds=time.perf_counter() - run.started,
         stopped=stop_asked(),
@@ -273,6 +283,8 @@ def finish(run: Run, report: IngestReport, listing: Listing) -> None:
         forget_gone_failures(run.store, run.settings, listing)
     summary = asdict(replace(report, documents=()))
     del summary["documents"]
+    if run.flow_run is not None:
+        summary["flow_run_url"] = run.flow_run.url
     run.store.finish_run(run.run_id, now=now(), summary=summary)
 
 

@@ -80,20 +80,25 @@ def prepare_environment(*, verbose: bool) -> None:
 
 @contextmanager
 def _scheduling_server() -> Iterator[str]:
-    from prefect.settings import PREFECT_API_URL, temporary_settings
+    from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_UI_ENABLED, temporary_settings
 
     from chunkprep_flows.prefect_server import full_server
 
     with (
         full_server(Path(_scratch_folder()), timeout=START_TIMEOUT) as api,
-        temporary_settings({PREFECT_API_URL: api}),
+        temporary_settings({PREFECT_API_URL: api, PREFECT_SERVER_UI_ENABLED: False}),
     ):
         yield api
 
 
 @contextmanager
 def _ephemeral_server() -> Iterator[str]:
-    from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
+    from prefect.settings import (
+        PREFECT_API_URL,
+        PREFECT_LOGGING_TO_API_ENABLED,
+        PREFECT_SERVER_UI_ENABLED,
+        temporary_settings,
+    )
 
     from chunkprep_flows.prefect_server import small_server
 
@@ -102,6 +107,7 @@ def _ephemeral_server() -> Iterator[str]:
         temporary_settings(
             {
                 PREFECT_API_URL: api,
+                PREFECT_SERVER_UI_ENABLED: False,
                 PREFECT_LOGGING_TO_API_ENABLED: False,  # gone before anybody could read the log
             }
         ),

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.runtime import flow_run
 
 from chunkprep_flows.collection_limit import one_at_a_time
-from chunkprep_flows.flow_control import Control, tag_collection, to_its_end
+from chunkprep_flows.flow_control import Control, tag_collection, this_flow_run, to_its_end
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.pruning import PruneReport, prune_collection
 from chunkprep_flows.recounting import RecountReport, recount_collection
@@ -86,6 +85,7 @@ def _recorded(job: _Job, settings: RecountSettings | PruneSettings) -> tuple[str
     collection = settings.collection
     asked = settings.model_dump(mode="json", exclude={"store"})
     begun: list[str] = []
+    flow_run = this_flow_run()
 
     def attempt() -> Any:
         with opened(settings.store) as store:
@@ -97,12 +97,14 @@ def _recorded(job: _Job, settings: RecountSettings | PruneSettings) -> tuple[str
                         now=now(),
                         kind=job.kind,
                         settings=asked,
-                        flow_run_id=str(flow_run.id),
+                        flow_run_id=flow_run.id,
                     )
                 )
             with recorded_end(store, begun[0]):
                 done = job.work(store)
-                store.finish_run(begun[0], now=now(), summary=job.summary(done))
+                store.finish_run(
+                    begun[0], now=now(), summary={**job.summary(done), "flow_run_url": flow_run.url}
+                )
             return done
 
     tag_collection(collection)
