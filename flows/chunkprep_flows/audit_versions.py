@@ -16,8 +16,9 @@ from chunkprep_flows.audit_report import (
     summary,
 )
 from chunkprep_flows.audit_settings import AuditSettings
-from chunkprep_flows.auditing import findings, sources_listed
-from chunkprep_flows.flow_control import tag_collection
+from chunkprep_flows.auditing import AUDITED, findings, sources_listed
+from chunkprep_flows.flow_control import tag_collection, to_its_end
+from chunkprep_flows.interrupt import breakable
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.served_runs import told_when_served
 from chunkprep_flows.step_tasks import step_as_task
@@ -34,8 +35,14 @@ SHOWN = 500
 def audit_versions(settings: AuditSettings) -> AuditReport:
     """Audit a collection, leave a table of findings and a summary, and fail where it is told to.
 
-    Raises AuditFailedError where a finding is as severe as `fail_on`, or worse.
+    Raises AuditFailedError where a finding is as severe as `fail_on`, or worse. A run that is
+    stopped is Cancelled; calling it raises StoppedError.
     """
+    returned: AuditReport = to_its_end(lambda _: _audit_and_show(settings))
+    return returned
+
+
+def _audit_and_show(settings: AuditSettings) -> tuple[AuditReport, str]:
     tag_collection(settings.collection)
     with told_when_served("audit-versions") as told:
         report = run_audit(settings, step_as_task)
@@ -52,7 +59,7 @@ def audit_versions(settings: AuditSettings) -> AuditReport:
                 f"the audit of {report.collection} found {report.headline}; see the artifact "
                 f"{FINDINGS}"
             )
-    return report
+    return report, report.headline
 
 
 def run_audit(settings: AuditSettings, step: Step = at_once) -> AuditReport:
@@ -63,7 +70,7 @@ def run_audit(settings: AuditSettings, step: Step = at_once) -> AuditReport:
 
 def _audited(settings: AuditSettings, listing: Listing | None) -> AuditReport:
     moment = now()
-    with opened(settings.store) as store:
+    with breakable(AUDITED), opened(settings.store) as store:
         found = findings(
             store,
             settings.collection,

@@ -21,6 +21,7 @@ from chunkprep_store import CHECKS, Finding, Sources, Store
 if TYPE_CHECKING:
     from chunkprep_flows.gathering import SourceSettings
 
+AUDITED = "the collection was audited, which changes nothing"
 Recount = Literal["all"] | int | None
 ALL_CHECKS = (*CHECKS, pack_findings.CHECK)
 """The store's checks, and the packer's."""

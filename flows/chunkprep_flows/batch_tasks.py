@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from prefect import task
@@ -14,26 +14,33 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
 
 from chunkprep_flows.batch import BatchOrder, run_batch
-from chunkprep_flows.dask_workers import StopHeard, dask_runner, stop_event
+from chunkprep_flows.dask_workers import StopHeard, dask_workers
 from chunkprep_flows.flow_control import Control
 from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import ask_to_stop, follow, passed_on, stop_asked
+from chunkprep_flows.interrupt import (
+    StoppedError,
+    follow,
+    passed_on,
+    stop_asked,
+)
 from chunkprep_flows.pipeline import RunBatches
 from chunkprep_flows.plan import Work
-from chunkprep_flows.transient import DELAYS, RETRIES, is_transient
+from chunkprep_flows.transient import RETRIES, patiently
 
 
 class BatchJob:
     """A task's one parameter, of a kind that neither Prefect nor Dask looks into or takes apart.
 
-    `stop` names the event that a worker of Dask asks for.
+    `stop` names the event that a worker of Dask asks for. `outcomes` is what the batch gave, where
+    it ran in this process.
     """
 
     def __init__(self, order: BatchOrder, batch: tuple[Work, ...], stop: str | None) -> None:
         self.order = order
         self.batch = batch
         self.stop = stop
+        self.outcomes: list[DocumentOutcome] = []
 
 
 class Workers(NamedTuple):
@@ -43,18 +50,13 @@ class Workers(NamedTuple):
     stop: str | None
 
 
-@task(
-    name="ingest-batch",
-    cache_policy=NO_CACHE,
-    persist_result=False,
-    retry_delay_seconds=DELAYS,
-    retry_condition_fn=is_transient,
-    **RETRIES,
-)
+@task(name="ingest-batch", cache_policy=NO_CACHE, persist_result=False, **RETRIES)
 def ingest_batch(job: BatchJob) -> list[DocumentOutcome]:
-    """Ingest one batch of documents."""
+    """Ingest one batch of documents; none where somebody asks for a stop while it waits."""
     heard = stop_asked if job.stop is None else StopHeard(job.stop)
-    return run_batch(job.order, job.batch, heard)
+    with suppress(StoppedError):
+        job.outcomes = patiently("a batch", lambda: run_batch(job.order, job.batch, heard), heard)
+    return job.outcomes
 
 
 def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
@@ -63,29 +65,38 @@ def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
     """
 
     def run(order: BatchOrder, work: Sequence[tuple[Work, ...]]) -> Iterator[list[DocumentOutcome]]:
-        pending: deque[PrefectFuture[Any]] = deque()
+        pending: deque[tuple[BatchJob, PrefectFuture[Any]]] = deque()
+        if not work:
+            return
         with workers_of(settings) as workers:
             for batch in work:
                 control.wait_while_paused()
                 if stop_asked():
                     break
                 job = BatchJob(order, batch, workers.stop)
-                pending.append(workers.runner.submit(ingest_batch, {"job": job}))
+                try:
+                    pending.append((job, workers.runner.submit(ingest_batch, {"job": job})))
+                except Pause as suspended:
+                    control.hear(suspended.state)
+                    break
                 if len(pending) > 3 * settings.workers:
-                    yield _outcomes(pending.popleft())
+                    yield _outcomes(*pending.popleft(), control)
             while pending:
-                yield _outcomes(pending.popleft())
+                yield _outcomes(*pending.popleft(), control)
 
     return run
 
 
-def _outcomes(future: PrefectFuture[Any]) -> list[DocumentOutcome]:
-    """What a batch gave. A flow run that is suspended meanwhile is stopped, and keeps the rest."""
+def _outcomes(job: BatchJob, future: PrefectFuture[Any], control: Control) -> list[DocumentOutcome]:
+    """What a batch gave. A flow run that is suspended meanwhile is stopped: what was begun is
+    finished, though Prefect forgets what a thread's task returned.
+    """
     try:
         outcomes: list[DocumentOutcome] = future.result()
-    except Pause:
-        ask_to_stop("Suspended by Prefect: stopping after the documents at hand")
-        outcomes = future.state.result()
+    except Pause as suspended:
+        control.hear(suspended.state)
+        state: Any = future.state
+        outcomes = state.result() if state.is_completed() else job.outcomes
     return outcomes
 
 
@@ -105,5 +116,5 @@ def workers_of(settings: IngestSettings) -> Iterator[Workers]:
         ):
             yield Workers(processes, None)
     else:
-        with dask_runner(settings) as dask, stop_event(dask) as name:
+        with dask_workers(settings) as (dask, name):
             yield Workers(dask, name)

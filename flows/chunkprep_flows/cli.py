@@ -19,6 +19,7 @@ import click
 from chunkprep_flows import commands
 from chunkprep_flows.configuration import read_defaults
 from chunkprep_flows.console import talk
+from chunkprep_flows.interrupt import StoppedError, terminated_as_interrupted
 from chunkprep_flows.options import Group, Option
 from chunkprep_ingest.errors import ChunkprepError, ConflictError, UnavailableError
 
@@ -63,7 +64,8 @@ class Chunkprep(Group):
     ) -> Any:
         """Run the command line; in standalone mode end the process with its exit code."""
         try:
-            code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+            with terminated_as_interrupted():
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:
             talk(f"chunkprep: {usage_line(error)}")
             code = WRONG_USAGE
@@ -115,7 +117,7 @@ def one_line(error: Exception) -> str:
 def exit_code(error: Exception) -> int:
     """2 for what the caller can put right in the command or its configuration, else 1."""
     usage = (ChunkprepError, ModuleNotFoundError)
-    ran = (ConflictError, UnavailableError)
+    ran = (ConflictError, UnavailableError, StoppedError)
     return WRONG_USAGE if isinstance(error, usage) and not isinstance(error, ran) else FOUND_TROUBLE
 
 

@@ -8,27 +8,52 @@ each document whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from prefect import get_client
 from prefect.concurrency.sync import concurrency
 
+from chunkprep_flows.interrupt import breakable
 from chunkprep_ingest.ids import fingerprint
 
 _LEASE_SECONDS = 60
 """How long a run that was killed keeps others waiting; a living one renews its lease."""
 
 
+_TURN_SECONDS = 5.0
+"""How long Prefect is left to wait for a slot: it gives up for no signal before."""
+
+
 @contextmanager
 def one_at_a_time(store: str, collection: str) -> Iterator[None]:
-    """Wait until no other run works on the collection, and keep others waiting meanwhile."""
+    """Wait until no other run works on the collection, and keep others waiting meanwhile.
+
+    Raises StoppedError where somebody asks for a stop while it waits.
+    """
     name = limit_name(store, collection)
-    with get_client(sync_client=True) as client:
-        client.upsert_global_concurrency_limit_by_name(name, 1)
-    with concurrency(
-        name, lease_duration=_LEASE_SECONDS, strict=True, raise_on_lease_renewal_failure=False
-    ):
+    with ExitStack() as held:
+        with breakable("another run of the collection was waited for"):
+            with get_client(sync_client=True) as client:
+                client.upsert_global_concurrency_limit_by_name(name, 1)
+            while not _taken(held, name):
+                continue
         yield
+
+
+def _taken(held: ExitStack, name: str) -> bool:
+    """Whether the slot could be had in a moment."""
+    slot = concurrency(
+        name,
+        timeout_seconds=_TURN_SECONDS,
+        lease_duration=_LEASE_SECONDS,
+        strict=True,
+        raise_on_lease_renewal_failure=False,
+    )
+    try:
+        held.enter_context(slot)
+    except TimeoutError:
+        return False
+    return True
 
 
 def limit_name(store: str, collection: str) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, cast
 from uuid import uuid4
 
 from prefect.task_runners import TaskRunner
 
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
-from chunkprep_flows.interrupt import when_asked
+from chunkprep_flows.interrupt import breakable, deaf_children, when_asked
 
 ASK_SECONDS = 0.2
 """How often a worker asks the scheduler, at most: between two documents."""
@@ -49,14 +49,27 @@ def dask_setup(_worker: object) -> None:
 
 
 @contextmanager
-def stop_event(runner: TaskRunner[Any]) -> Iterator[str]:
-    """The name of an event on the runner's scheduler, set soon after this process is asked to
-    stop.
+def dask_workers(settings: IngestSettings) -> Iterator[tuple[TaskRunner[Any], str]]:
+    """The runner, and the name of an event on its scheduler, set soon after this process is asked
+    to stop.
+
+    A cluster of our own is only closed once it is up: Dask cannot give up a start. Raises
+    StoppedError where somebody asks for a stop while another one does not answer.
     """
+    ours = settings.dask_address is None
     name = f"chunkprep-stop-{uuid4().hex}"
-    event = _event(name, cast(Any, runner).client)
+    with ExitStack() as held:
+        with deaf_children() if ours else breakable("the Dask cluster was waited for"):
+            runner = held.enter_context(dask_runner(settings))
+            event = _event(name, cast(Any, runner).client)
+        held.enter_context(_set_when_asked(event))
+        yield runner, name
+
+
+@contextmanager
+def _set_when_asked(event: Any) -> Iterator[None]:
     with when_asked(event.set):
-        yield name
+        yield
     if event.is_set():
         event.clear()  # the scheduler forgets it
 

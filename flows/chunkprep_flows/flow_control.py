@@ -8,7 +8,7 @@ started by hand, or whose runner is gone, hears of it here only.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
@@ -16,11 +16,19 @@ from uuid import UUID
 
 from prefect import get_client
 from prefect.client.schemas.objects import State
+from prefect.exceptions import Pause
 from prefect.runtime import flow_run
+from prefect.settings import PREFECT_SERVER_UI_ENABLED
 from prefect.states import Cancelled
 
-from chunkprep_flows.ingest_report import IngestReport
-from chunkprep_flows.interrupt import ask_to_stop, forget_stop, stop_asked
+from chunkprep_flows.interrupt import (
+    StoppedError,
+    ask_to_stop,
+    forget_stop,
+    graceful_stop,
+    stop_asked,
+)
+from chunkprep_flows.pipeline import FlowRun
 
 ASK_SECONDS = 2.0
 """How often the API is asked."""
@@ -30,11 +38,11 @@ _TAG = "collection:"
 
 
 class StoppedRunError(Exception):
-    """A flow run was stopped before its end; `report` says how far it came."""
+    """A flow run was stopped before its end; `report`, and the message, say how far it came."""
 
-    def __init__(self, report: IngestReport) -> None:
+    def __init__(self, report: Any, told: str) -> None:
         self.report = report
-        super().__init__(f"{report.headline}; stopped with {report.left:,} documents unread")
+        super().__init__(told)
 
 
 class Control:
@@ -42,12 +50,15 @@ class Control:
 
     def __init__(self) -> None:
         self._held = threading.Event()
+        self.suspended: State | None = None
 
     def hear(self, state: State | None) -> None:
         """Act on the state that the API gives the run."""
         if state is None:
             return
         suspended = state.is_paused() and state.name == "Suspended"
+        if suspended:
+            self.suspended = state
         if state.is_cancelling() or state.is_cancelled() or suspended:
             ask_to_stop(f"{state.name} by Prefect: stopping after the documents at hand")
         if state.is_paused() and not suspended:
@@ -88,6 +99,12 @@ def controlled() -> Iterator[Control]:
         forget_stop()
 
 
+def this_flow_run() -> FlowRun:
+    """The flow run that this is called in."""
+    shown = PREFECT_SERVER_UI_ENABLED.value()
+    return FlowRun(str(flow_run.id), flow_run.ui_url if shown else None)
+
+
 def tag_collection(collection: str) -> None:
     """Give this flow run its collection's tag, whatever its deployment's tags are."""
     own = _TAG + collection
@@ -98,11 +115,23 @@ def tag_collection(collection: str) -> None:
         client.update_flow_run(UUID(str(flow_run.id)), tags=[*tags, own])
 
 
-def ended(report: IngestReport) -> Any:
-    """What a flow returns: its report; or, stopped before the end, a state that says so, which
-    raises StoppedRunError for whoever called the flow.
+def to_its_end(work: Callable[[Control], tuple[Any, str]]) -> Any:
+    """What a flow returns: the report that its work gives, with the words for it.
+
+    Stopped before its end the flow is Cancelled, in those words, and raises StoppedRunError, or
+    StoppedError where there was nothing to report, for whoever called it. Suspended it stays so,
+    and is begun again when somebody resumes it.
+
+    A signal to stop is heard in here: Prefect sets its own handlers around a flow's body.
     """
-    if not report.stopped:
-        return report
-    told = StoppedRunError(report)
-    return Cancelled(message=str(told), data=told)
+    with graceful_stop(), controlled() as control:
+        try:
+            report, told = work(control)
+            stopped: Exception = StoppedRunError(report, told)
+            if not getattr(report, "stopped", False):
+                return report
+        except StoppedError as error:
+            stopped = error
+        if control.suspended is not None:
+            raise Pause(state=control.suspended)
+        return Cancelled(message=str(stopped), data=stopped)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from chunkprep_flows.attempts import attempt_key
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import stop_asked
+from chunkprep_flows.interrupt import breakable, stop_asked
 from chunkprep_flows.plan import Judged, Refused, Seen, Work, next_step
 from chunkprep_flows.reading import reading_of
 from chunkprep_flows.source_metadata import SourceMetadata
@@ -64,7 +64,7 @@ class IncompleteListingError(SourceAwayError):
 
 def listing_of(settings: SourceSettings, step: Step = at_once) -> Listing:
     """The files that the settings name. What is still away after the step's last try is listed as
-    unreadable.
+    unreadable. Raises StoppedError where somebody asks for a stop meanwhile.
     """
     try:
         return step("list-sources", partial(_listed, settings))
@@ -73,13 +73,14 @@ def listing_of(settings: SourceSettings, step: Step = at_once) -> Listing:
 
 
 def _listed(settings: SourceSettings) -> Listing:
-    listing = list_sources(
-        settings.sources,
-        include=settings.include,
-        exclude=settings.exclude,
-        mirrors=None if settings.mirror is None else Path(settings.mirror),
-        stop_asked=stop_asked,
-    )
+    with breakable("the sources were listed"):
+        listing = list_sources(
+            settings.sources,
+            include=settings.include,
+            exclude=settings.exclude,
+            mirrors=None if settings.mirror is None else Path(settings.mirror),
+            stop_asked=stop_asked,
+        )
     if any(item.passing for item in listing.unreadable):
         raise IncompleteListingError(listing)
     return listing

@@ -10,14 +10,13 @@ from typing import Any
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.runtime import deployment, flow_run
+from prefect.runtime import deployment
 
 from chunkprep_flows.batch_tasks import batches_as_tasks
 from chunkprep_flows.collection_limit import one_at_a_time
-from chunkprep_flows.flow_control import controlled, ended, tag_collection
+from chunkprep_flows.flow_control import Control, tag_collection, this_flow_run, to_its_end
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.pipeline import ingest
 from chunkprep_flows.progress import Logged, listener
 from chunkprep_flows.served_runs import told_when_served
@@ -34,45 +33,46 @@ SHOWN = 200
 def ingest_documents(settings: IngestSettings) -> IngestReport:
     """Ingest what the settings name, and leave a table of what happened.
 
-    A run that is stopped before its end is Cancelled; calling it raises StoppedRunError.
+    A run that is stopped before its end is Cancelled; calling it raises StoppedRunError, or, where
+    nothing was done yet, StoppedError.
     """
-    return _told_and_shown("ingest-documents", settings)
+    returned: IngestReport = to_its_end(lambda c: _told_and_shown("ingest-documents", settings, c))
+    return returned
 
 
 @flow(name="sync", persist_result=False)
 def sync(settings: IngestSettings) -> IngestReport:
     """Ingest, and withdraw what is gone from the folders named; stopped as `ingest_documents`."""
-    return _told_and_shown("sync", settings.model_copy(update={"sync": True}))
+    asked = settings.model_copy(update={"sync": True})
+    returned: IngestReport = to_its_end(lambda c: _told_and_shown("sync", asked, c))
+    return returned
 
 
-def _told_and_shown(flow_name: str, settings: IngestSettings) -> IngestReport:
-    """The run itself.
+def _told_and_shown(
+    flow_name: str, settings: IngestSettings, control: Control
+) -> tuple[IngestReport, str]:
+    """The run itself, and its result in words.
 
-    A signal to stop is heard in here: Prefect sets its own handlers around a flow's body. Dask's
-    workers have a working directory of their own, so that they get no relative path.
+    Dask's workers have a working directory of their own, so that they get no relative path.
     """
     located = settings.absolute()
     asked = located if settings.runner == "dask" else settings
     logger = get_run_logger()
     tag_collection(located.collection)
     with told_when_served(flow_name) as told:
-        with (
-            graceful_stop(),
-            controlled() as control,
-            one_at_a_time(located.store, located.collection),
-        ):
+        with one_at_a_time(located.store, located.collection):
             report = ingest(
                 asked,
                 batches_as_tasks(asked, control),
                 Logged(listener(), logger, alone=deployment.id is not None),
                 step=step_as_task,
-                flow_run_id=str(flow_run.id),
+                flow_run=this_flow_run(),
             )
-        told.say("; ".join([report.headline, *report.warnings]))
+        said = f"{report.headline}; {report.how_stopped}" if report.stopped else report.headline
+        told.say("; ".join([said, *report.warnings]))
         leave_artifacts(report)
-    logger.info("run %s: %s", report.run_id, report.headline)
-    returned: IngestReport = ended(report)
-    return returned
+    logger.info("run %s: %s", report.run_id, said)
+    return report, said
 
 
 def leave_artifacts(report: IngestReport) -> None:

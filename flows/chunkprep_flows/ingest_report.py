@@ -82,7 +82,16 @@ class IngestReport:
         )  # fmt: skip
         parts = [(getattr(self, name), name.replace("_", " ")) for name in names]
         said = ", ".join(f"{count} {name}" for count, name in parts if count)
-        return f"{counted(self.seen, 'document')}: {said}" if said else "no documents found"
+        return f"{counted(self.seen, 'document')}: {said}" if said else self._nothing
+
+    @property
+    def _nothing(self) -> str:
+        return "no document was read" if self.stopped else "no documents found"
+
+    @property
+    def how_stopped(self) -> str:
+        """Of a run that was stopped: how far it came, in words."""
+        return f"stopped with {counted(self.left, 'document')} unread" if self.left else "stopped"
 
     @property
     def trouble(self) -> bool:

@@ -1,19 +1,26 @@
-"""Stopping at a document boundary: SIGINT and SIGTERM ask, the work looks, nothing is cut off."""
+"""Stopping at a document boundary: SIGINT and SIGTERM ask, the work looks, nothing is cut off.
+
+What has to be finished looks whether it was asked to stop (`stop_asked`); what may be broken off
+anywhere, a wait or reading that changes nothing, is left at once (`breakable`).
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.synchronize import Event
 from types import FrameType
 
 from chunkprep_flows.console import talk
 from chunkprep_ingest.collecting import collect_seldom
+from chunkprep_ingest.errors import ChunkprepError
 
 WATCH_SECONDS = 0.1
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _asked = threading.Event()
 """Set once this process was asked to stop: signals are a process-wide matter."""
@@ -23,38 +30,78 @@ _parent: list[Event] = []
 """In a worker process: what its parent sets when that was asked to stop."""
 
 
+class StoppedError(ChunkprepError):
+    """It was stopped before it had anything to sum up."""
+
+
+class BrokenOff(KeyboardInterrupt):
+    """Somebody asked for a stop where nothing had to be finished.
+
+    A KeyboardInterrupt, because libraries end what they wait for on one: psycopg its query, Prefect
+    its call.
+    """
+
+
+class _Main:
+    """The main thread, as the signals find it."""
+
+    graceful = 0
+    """So many `graceful_stop` it is in."""
+    signalled = False
+    breakable = False
+    woken = False
+    """By another thread's `ask_to_stop`, and not by a second signal."""
+
+
 def stop_asked() -> bool:
     """Whether somebody asked this process, or the one it works for, to stop."""
     return _asked.is_set() or any(event.is_set() for event in _parent)
 
 
-def wait_for_stop(seconds: float) -> bool:
-    """Wait until somebody asks this process to stop, so long at most; whether somebody did."""
-    return _asked.wait(seconds)
+def wait_for_stop(seconds: float, heard: Callable[[], bool] = stop_asked) -> bool:
+    """Wait until somebody asks for a stop, so long at most; whether somebody did.
+
+    Looks now and then: a signal's handler that sets what the same thread waits for could lock up.
+    """
+    until = time.monotonic() + seconds
+    while not heard():
+        left = until - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(left, WATCH_SECONDS))
+    return True
 
 
 @contextmanager
 def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
     """Within it the first SIGINT or SIGTERM asks for a stop, the second interrupts at once.
 
-    `after` tells the user what is still finished.
-
-    Does nothing outside the main thread, where Python handles no signals.
+    `after` tells the user what is still finished. Within another one it sets the handlers again,
+    which Prefect sets for itself meanwhile. Does nothing outside the main thread, where Python
+    handles no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    _asked.clear()
-    heard = False
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    if not _Main.graceful:
+        _asked.clear()
+        _Main.signalled = _Main.woken = False
 
     def ask(number: int, _frame: FrameType | None) -> None:
-        nonlocal heard
-        if heard:
+        if _Main.woken:
+            _Main.woken = False
+        elif _Main.signalled:
             raise KeyboardInterrupt
-        heard = True
-        ask_to_stop(f"{signal.Signals(number).name}: stopping after {after}; again to stop now")
+        else:
+            _Main.signalled = True
+            name = signal.Signals(number).name
+            finished = "" if _Main.breakable else f" after {after}; again to stop now"
+            ask_to_stop(f"{name}: stopping{finished}")
+        if _Main.breakable:
+            raise BrokenOff
 
+    _Main.graceful += 1
     try:
         for number in before:
             signal.signal(number, ask)
@@ -62,7 +109,46 @@ def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        _asked.clear()
+        _Main.graceful -= 1
+        if not _Main.graceful:
+            _asked.clear()
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Within it SIGTERM ends a command as Ctrl-C does: what is open is closed, and nothing stays
+    behind. Does nothing outside the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def breakable(doing: str) -> Iterator[None]:
+    """Within it whoever asks for a stop gets it at once.
+
+    Raises StoppedError, which says what was being done, `doing`. Outside the main thread that is
+    noticed at its beginning only.
+    """
+    told = f"stopped while {doing}; run it again to go on"
+    if stop_asked():
+        raise StoppedError(told)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    try:
+        _Main.breakable = _Main.graceful > 0
+        yield
+    except BrokenOff:
+        raise StoppedError(told) from None
+    finally:
+        _Main.breakable = False
 
 
 def follow(parent: Event) -> None:
@@ -70,6 +156,22 @@ def follow(parent: Event) -> None:
     collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _parent.append(parent)
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Within it processes and threads are started that Ctrl-C, which a terminal sends to all, does
+    not reach: the mask of signals is inherited. This process hears of it a little later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # later it would unblock the signal where it is started
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -108,6 +210,11 @@ def forget_stop() -> None:
 
 def ask_to_stop(why: str) -> None:
     """Ask this process to stop, and say why on stderr; asked again it does nothing."""
-    if not _asked.is_set():
-        _asked.set()
-        talk(why)
+    if _asked.is_set():
+        return
+    _asked.set()
+    talk(why)
+    main = threading.main_thread()
+    if _Main.breakable and threading.current_thread() is not main and main.ident is not None:
+        _Main.woken = True
+        signal.pthread_kill(main.ident, signal.SIGINT)

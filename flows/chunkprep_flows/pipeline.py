@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from chunkprep_flows.batch import BatchOrder
 from chunkprep_flows.gathering import fingerprints_for, judge, listing_of
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import stop_asked
+from chunkprep_flows.interrupt import StoppedError, stop_asked
 from chunkprep_flows.kept_stores import STORES
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batch_size, batches, same_key_other_place
@@ -27,10 +27,12 @@ from chunkprep_flows.reading import READERS, reading_of
 from chunkprep_flows.recipe import Recipe, choose_recipe, keep_profile, recipe_change
 from chunkprep_flows.steps import Step, at_once
 from chunkprep_flows.sync import NOTHING, forget_gone_failures, withdraw_gone
+from chunkprep_flows.unfinished import recorded_end
 from chunkprep_ingest.collecting import collected_seldom
-from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.errors import ConflictError, ReadError, UnavailableError
 from chunkprep_ingest.listing import Listing, Unreadable
-from chunkprep_ingest.remote import is_remote, without_secrets
+from chunkprep_ingest.remote import is_remote
+from chunkprep_ingest.url_secrets import as_recorded
 from chunkprep_store import Store
 
 RunBatches = Callable[[BatchOrder, Sequence[tuple[Work, ...]]], Iterable[list[DocumentOutcome]]]
@@ -53,6 +55,13 @@ class Progress(Protocol):
         ...
 
 
+class FlowRun(NamedTuple):
+    """A flow run of Prefect's: its id, and the address of its page where there is one."""
+
+    id: str
+    url: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run under way. `started` is the performance counter's seconds, `change` a warning that
@@ -66,7 +75,7 @@ class Run:
     run_id: str
     started: float
     change: str | None = None
-    flow_run_id: str | None = None
+    flow_run: FlowRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +95,11 @@ def ingest(
     listing: Listing | None = None,
     *,
     step: Step = at_once,
-    flow_run_id: str | None = None,
+    flow_run: FlowRun | None = None,
 ) -> IngestReport:
     """One run from listing (default: of the settings' sources) to report.
 
-    `flow_run_id` is Prefect's, for the run's record. Raises ChunkprepError where it cannot begin.
+    `flow_run` is Prefect's, for the run's record. Raises ChunkprepError where it cannot begin.
     """
     start = time.perf_counter()
     with ExitStack() as stack:
@@ -98,15 +107,20 @@ def ingest(
         stack.enter_context(closing(READERS))
         stack.enter_context(closing(STORES))
         settings = stack.enter_context(_store_for(settings))
-        run = step("start-run", lambda: begun(settings, start, flow_run_id))
+        run = step("start-run", lambda: begun(settings, start, flow_run))
         stack.enter_context(closing(run.store))
-        listed = listing or listing_of(settings, step)
-        prospect = step("compare-with-store", lambda: gather(run, listed, progress))
-        read = list(apply(run, prospect, run_batches, progress))
+        if not settings.dry_run:
+            stack.enter_context(recorded_end(run.store, run.run_id))
+        prospect = prospect_of(run, listing, progress, step)
+        read: list[DocumentOutcome] = []
+        try:
+            read.extend(apply(run, prospect, run_batches, progress))
+        except StoppedError as stopped:
+            prospect = replace(prospect, warning=str(stopped))
         return step_out(run, prospect, read, step)
 
 
-def begun(settings: IngestSettings, start: float, flow_run_id: str | None) -> Run:
+def begun(settings: IngestSettings, start: float, flow_run: FlowRun | None) -> Run:
     """Open the store, choose policy and profile, and record that a run began."""
     store = Store.open(settings.store)
     try:
@@ -124,11 +138,14 @@ def begun(settings: IngestSettings, start: float, flow_run_id: str | None) -> Ru
                 now=now(),
             )
             asked = settings.model_dump(mode="json", exclude={"store"})
-            asked["sources"] = [without_secrets(s) if is_remote(s) else s for s in settings.sources]
+            asked["sources"] = [as_recorded(s) if is_remote(s) else s for s in settings.sources]
             run_id = store.start_run(
-                settings.collection, now=now(), settings=asked, flow_run_id=flow_run_id
+                settings.collection,
+                now=now(),
+                settings=asked,
+                flow_run_id=None if flow_run is None else flow_run.id,
             )
-        return Run(store, settings, recipe, profile.fingerprint, run_id, start, change, flow_run_id)
+        return Run(store, settings, recipe, profile.fingerprint, run_id, start, change, flow_run)
     except BaseException:
         store.close()
         raise
@@ -172,6 +189,15 @@ def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
     return Prospect(listing, tuple(work), tuple(settled), same_key_other_place(moved))
 
 
+def prospect_of(run: Run, listing: Listing | None, progress: Progress, step: Step) -> Prospect:
+    """List the sources, unless that is done, and gather; whoever stops that finds nothing."""
+    try:
+        listed = listing or listing_of(run.settings, step)
+        return step("compare-with-store", lambda: gather(run, listed, progress))
+    except StoppedError as stopped:
+        return Prospect(Listing((), (), ()), (), (), str(stopped))
+
+
 def apply(
     run: Run, prospect: Prospect, run_batches: RunBatches, progress: Progress
 ) -> Iterator[DocumentOutcome]:
@@ -201,34 +227,46 @@ def step_out(
     """Withdraw what is gone where that is asked for, and finish; a stopped run only finishes."""
     gone: list[DocumentOutcome] = []
     decided = NOTHING
+    notes = [run.change, prospect.warning]
+    listing = prospect.listing
     if run.settings.sync and not stop_asked():
-        decided = step(
-            "withdraw-gone", lambda: withdraw_gone(run.store, run.settings, prospect.listing, gone)
-        )
-    notes = (run.change, prospect.warning, decided.refused)
-    listed = len(prospect.listing.files) + len(prospect.listing.unreadable)
-    left = listed - len(prospect.settled) - len(read)
+        try:
+            decided = step(
+                "withdraw-gone", lambda: withdraw_gone(run.store, run.settings, listing, gone)
+            )
+        except StoppedError as stopped:
+            notes.append(str(stopped))
+    notes.append(decided.refused)
+    left = len(listing.files) + len(listing.unreadable) - len(prospect.settled) - len(read)
+    report = sum_up(run, [*prospect.settled, *read, *gone], notes, decided.spared, left)
+    if run.settings.dry_run:
+        return report
+    try:
+        step("finish-run", lambda: finish(run, report, listing))
+    except (StoppedError, UnavailableError, ConflictError):
+        if not stop_asked():
+            raise
+        report = replace(report, stopped=True)
+        try:
+            finish(run, report, listing)
+        except (UnavailableError, ConflictError) as error:
+            unfinished = f"the run's record was left unfinished: {error}"
+            report = replace(report, warnings=(*report.warnings, unfinished))
+    return report
 
-    def end() -> IngestReport:
-        if not (run.settings.dry_run or stop_asked()):
-            forget_gone_failures(run.store, run.settings, prospect.listing)
-        return finish(run, [*prospect.settled, *read, *gone], notes, decided.spared, left)
 
-    return step("finish-run", end)
-
-
-def finish(
+def sum_up(
     run: Run,
     outcomes: Iterable[DocumentOutcome],
     notes: Iterable[str | None],
     spared: int,
     left: int,
 ) -> IngestReport:
-    """Sum the outcomes up and record how the run ended."""
-    report = summed(
+    """The run's report."""
+    return summed(
         outcomes,
         run_id=run.run_id,
-        flow_run_id=run.flow_run_id,
+        flow_run_id=None if run.flow_run is None else run.flow_run.id,
         collection=run.settings.collection,
         seconds=time.perf_counter() - run.started,
         stopped=stop_asked(),
@@ -237,11 +275,17 @@ def finish(
         spared=spared,
         left=left,
     )
-    if not run.settings.dry_run:
-        summary = asdict(replace(report, documents=()))
-        del summary["documents"]
-        run.store.finish_run(run.run_id, now=now(), summary=summary)
-    return report
+
+
+def finish(run: Run, report: IngestReport, listing: Listing) -> None:
+    """Record how the run ended; forget the failures of what is gone, unless it was stopped."""
+    if not report.stopped:
+        forget_gone_failures(run.store, run.settings, listing)
+    summary = asdict(replace(report, documents=()))
+    del summary["documents"]
+    if run.flow_run is not None:
+        summary["flow_run_url"] = run.flow_run.url
+    run.store.finish_run(run.run_id, now=now(), summary=summary)
 
 
 def _recorded_failures(run: Run) -> dict[str, ReadError]:

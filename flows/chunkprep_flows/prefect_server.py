@@ -1,6 +1,8 @@
-"""A private Prefect server with all its services: what a schedule needs.
+"""Private Prefect servers: one with all its services, which a schedule needs, and a small one for a
+single flow run.
 
-Prefect's ephemeral server, which is enough for a single flow run, starts no scheduler.
+The terminal sends Ctrl-C to all processes; a server has to outlive it until the flow has reported
+how far it came.
 """
 
 from __future__ import annotations
@@ -10,37 +12,63 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from chunkprep_flows.interrupt import deaf_children
 from chunkprep_ingest.errors import ChunkprepError
+
+_APP = ("uvicorn", "--factory", "prefect.server.api.server:create_app", "--log-level", "error")
+_SMALL = {
+    "PREFECT__SERVER_EPHEMERAL": "1",
+    "PREFECT__SERVER_FINAL": "1",
+    "PREFECT_UI_ENABLED": "0",
+    "PREFECT_API_BLOCKS_REGISTER_ON_START": "0",  # a second less, and no use for them
+}
+"""As Prefect starts the server for a flow that has none."""
 
 
 @contextmanager
 def full_server(folder: Path, *, timeout: float) -> Iterator[str]:
+    """A server with a scheduler, as `_server`."""
+    with _server(folder, ("prefect", "server", "start", "--no-ui"), {}, timeout) as api:
+        yield api
+
+
+@contextmanager
+def small_server(folder: Path, *, timeout: float) -> Iterator[str]:
+    """A server without one, as `_server`: it is there sooner."""
+    with _server(folder, _APP, _SMALL, timeout) as api:
+        yield api
+
+
+@contextmanager
+def _server(
+    folder: Path, command: Sequence[str], settings: Mapping[str, str], timeout: float
+) -> Iterator[str]:
     """A server on a free port of the loopback, its database and log in `folder`; yields its API's
     address.
 
-    It runs in a session of its own, so that Ctrl-C does not end it before its flows. Raises
-    ChunkprepError where it does not answer within `timeout` seconds.
+    Raises ChunkprepError where it does not answer within `timeout` seconds.
     """
     port = free_port()
     log = folder / "server.log"
     database = f"sqlite+aiosqlite:///{(folder / 'prefect.db').as_posix()}"
     env = {
         **os.environ,
+        **settings,
         "PREFECT_HOME": str(folder),
         "PREFECT_API_DATABASE_CONNECTION_URL": database,
     }
     env.pop("PREFECT_API_URL", None)
-    command = ["prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
-    with log.open("wb") as output:
+    at = ("--host", "127.0.0.1", "--port", str(port))
+    with log.open("wb") as output, deaf_children():
         server = subprocess.Popen(
-            [sys.executable, "-m", *command],
-            env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            [sys.executable, "-m", *command, *at],
+            env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
         )  # fmt: skip
     try:
         api = f"http://127.0.0.1:{port}/api"

@@ -12,13 +12,10 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,13 +80,13 @@ def prepare_environment(*, verbose: bool) -> None:
 
 @contextmanager
 def _scheduling_server() -> Iterator[str]:
-    from prefect.settings import PREFECT_API_URL, temporary_settings
+    from prefect.settings import PREFECT_API_URL, PREFECT_SERVER_UI_ENABLED, temporary_settings
 
     from chunkprep_flows.prefect_server import full_server
 
     with (
         full_server(Path(_scratch_folder()), timeout=START_TIMEOUT) as api,
-        temporary_settings({PREFECT_API_URL: api}),
+        temporary_settings({PREFECT_API_URL: api, PREFECT_SERVER_UI_ENABLED: False}),
     ):
         yield api
 
@@ -97,69 +94,25 @@ def _scheduling_server() -> Iterator[str]:
 @contextmanager
 def _ephemeral_server() -> Iterator[str]:
     from prefect.settings import (
-        PREFECT_API_BLOCKS_REGISTER_ON_START,
-        PREFECT_API_DATABASE_CONNECTION_URL,
+        PREFECT_API_URL,
         PREFECT_LOGGING_TO_API_ENABLED,
-        PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
-        PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
+        PREFECT_SERVER_UI_ENABLED,
         temporary_settings,
     )
 
-    own = Path(_scratch_folder()) / "prefect.db"
-    with temporary_settings(
-        {
-            PREFECT_API_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{own.as_posix()}",
-            PREFECT_API_BLOCKS_REGISTER_ON_START: False,  # a second less, and no use for them
-            PREFECT_LOGGING_TO_API_ENABLED: False,  # gone before anybody could read the log
-            PREFECT_SERVER_ALLOW_EPHEMERAL_MODE: True,
-            PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS: START_TIMEOUT,
-        }
+    from chunkprep_flows.prefect_server import small_server
+
+    with (
+        small_server(Path(_scratch_folder()), timeout=START_TIMEOUT) as api,
+        temporary_settings(
+            {
+                PREFECT_API_URL: api,
+                PREFECT_SERVER_UI_ENABLED: False,
+                PREFECT_LOGGING_TO_API_ENABLED: False,  # gone before anybody could read the log
+            }
+        ),
     ):
-        yield _start_server()
-
-
-def _start_server() -> str:
-    """Start the ephemeral server, deaf to Ctrl-C, and return its address.
-
-    The terminal sends SIGINT to the whole process group; the server has to outlive it until the
-    flow has reported how far it came. Signal masks are inherited, so a thread that blocks SIGINT
-    starts it, while the main thread waits and can be interrupted.
-    """
-    context = copy_context()
-    found: list[str | BaseException] = []
-
-    def start() -> None:
-        try:
-            found.append(context.run(_api_url))
-        except BaseException as error:
-            found.append(error)
-
-    thread = threading.Thread(target=start, name="prefect-server-start", daemon=True)
-    _with_blocked_interrupt(thread.start)
-    while thread.is_alive():
-        thread.join(0.2)
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    return found[0]
-
-
-def _with_blocked_interrupt(call: Callable[[], None]) -> None:
-    """Call with SIGINT blocked; a thread started there keeps it blocked."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        call()
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        call()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _api_url() -> str:
-    from prefect import get_client
-
-    with get_client(sync_client=True) as client:
-        return str(client.api_url)
+        yield api
 
 
 def _scratch_folder() -> str:

@@ -10,13 +10,14 @@ from itertools import islice
 
 from chunkprep_flows.interrupt import stop_asked
 from chunkprep_flows.recipe import keep_profile, recorded_recipe
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.counting import Counter
 from chunkprep_ingest.model import Boundary, ChunkRow
 from chunkprep_ingest.profile import Profile
 from chunkprep_ingest.reprice import reprice
 from chunkprep_store import FurtherPrice, Store
 
-_BATCH = 500  # chunks priced in one transaction
+_BATCH = 100  # chunks priced in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class RecountReport:
     over_cap: int
     stopped: bool
     seconds: float
+
+    @property
+    def headline(self) -> str:
+        """What was priced, in words."""
+        over = f", {self.over_cap} of them over the cap there" if self.over_cap else ""
+        return f"priced {counted(self.chunks, 'chunk')} in {self.encoding}{over}"
 
 
 def recount_collection(store: Store, collection: str, encoding: str) -> RecountReport:

@@ -177,6 +177,8 @@ def _ended(summary: Mapping[str, object] | None) -> str:
     """How many documents failed, and whether the run was stopped; nothing for other runs."""
     if summary is None:
         return "not finished"
+    if summary.get("error"):
+        return str(summary["error"])
     failed = summary.get("failed")
     said = [str(failed)] if isinstance(failed, int) else []
     return ", ".join([*said, *(["stopped"] if summary.get("stopped") else [])])

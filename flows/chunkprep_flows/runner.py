@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
+from chunkprep_flows.interrupt import breakable, graceful_stop
 from chunkprep_flows.progress import shown_progress
+from chunkprep_flows.stored_secrets import secret_warnings
 
 
 def run_directly(settings: IngestSettings) -> IngestReport:
@@ -36,5 +40,9 @@ def run_flow(settings: IngestSettings, *, verbose: bool = False) -> IngestReport
     from chunkprep_flows.prefect_session import prefect_session
 
     refuse_unshared_store(settings)  # before a server is started for nothing
-    with prefect_session(verbose=verbose, say=talk):
+    with graceful_stop(), ExitStack() as held:
+        with breakable("a private Prefect server was started"):
+            session = held.enter_context(prefect_session(verbose=verbose, say=talk))
+        for warning in () if session.private else secret_warnings(settings):
+            talk(warning)
         return run_in_session(settings)

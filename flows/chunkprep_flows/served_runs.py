@@ -18,6 +18,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.runtime import deployment
 
 from chunkprep_flows.console import talk
+from chunkprep_flows.interrupt import StoppedError
 
 
 class Told:
@@ -39,6 +40,9 @@ def told_when_served(flow: str) -> Iterator[Told]:
         return
     try:
         yield told
+    except StoppedError as stopped:
+        told.say(str(stopped))
+        raise
     except BaseException as error:
         if not told.headline:
             told.say(f"failed: {type(error).__name__}: {' '.join(str(error).split())}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.ids import fingerprint
 from chunkprep_ingest.source_globs import depth, matches, split_url
 from chunkprep_ingest.source_trouble import is_passing
+from chunkprep_ingest.url_secrets import expanded, hidden, without_secrets
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "abfs": "azure", "az": "azure"}
 _MARKS = ("ETag", "etag", "CRC", "LastModified", "last_modified", "mtime", "created", "updated")
@@ -81,7 +81,8 @@ def default_home() -> Path:
 
 
 def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
-    """Bring the local folder of a source up to date.
+    """Bring the local folder of a source up to date. It is named after the URL with references, so
+    that it stays when a password changes.
 
     Raises RequestError where the extra is missing that knows the protocol.
     """
@@ -92,7 +93,7 @@ def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
     except RequestError:
         raise
     except Exception as error:  # whatever a service and its library say
-        lost = Lost("", _told(error), is_passing(error))
+        lost = Lost("", _told(error, source), is_passing(error))
         return Mirror(without_secrets(source), root, (), (lost,), "folder")
     takes = {
         relative: info
@@ -100,7 +101,7 @@ def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
         if found.kind == "file" or wanted.ours(relative) or _taken(relative, found, wanted)
     }
     with _locked(folder):
-        there, missed = _fetch(found.system, takes, folder, root, wanted.stop_asked)
+        there, missed = _fetch(found.system, takes, folder, root, wanted.stop_asked, source)
     if found.kind == "glob" and not any(not wanted.ours(relative) for relative in takes):
         missed = (*missed, Lost("", "no file matches"))
     url = found.url.rpartition("/")[0] if found.kind == "file" else found.url
@@ -152,20 +153,14 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def without_secrets(source: str) -> str:
-    """The URL as it is stored: without a password, or a query, which may be a signature."""
-    url = re.sub(r"://[^/@:]+:[^/@]*@", "://", source)
-    url = url.partition("?")[0] if url.startswith(_SINGLE) else url
-    return url if url.endswith("://") else url.rstrip("/")
-
-
 def _opened(source: str) -> tuple[Any, str]:
     protocol = source.partition("://")[0].rpartition("::")[2]
     extra = _EXTRAS.get(protocol, "remote")
     try:
         import fsspec  # type: ignore[import-untyped]
 
-        found: tuple[Any, str] = fsspec.core.url_to_fs(source, **_fresh(protocol))
+        url = expanded(source, os.environ)
+        found: tuple[Any, str] = fsspec.core.url_to_fs(url, **_fresh(protocol))
     except ImportError as error:
         raise RequestError(
             f"{protocol}:// needs a library that is not there: run "
@@ -173,7 +168,8 @@ def _opened(source: str) -> tuple[Any, str]:
             "sources",
         ) from error
     except ValueError as error:
-        raise RequestError(f"{source}: {error}; check the URL", "sources") from error
+        told = f"{without_secrets(source)}: {_told(error, source)}; check the URL"
+        raise RequestError(told, "sources") from error
     return found
 
 
@@ -197,6 +193,7 @@ def _fetch(
     folder: Path,
     root: Path,
     stop_asked: Callable[[], bool],
+    source: str,
 ) -> tuple[tuple[str, ...], tuple[Lost, ...]]:
     """Download what is new or changed, remove what is gone, and keep the marks for next time;
     what is there now, and what could not be had.
@@ -220,7 +217,7 @@ def _fetch(
                     _download(system, info["name"], root, relative)
                 marks[relative] = mark or ""
             except Exception as error:  # whatever a service and its library say
-                lost.append(Lost(relative, _told(error), is_passing(error)))
+                lost.append(Lost(relative, _told(error, source), is_passing(error)))
     finally:
         part = index.with_suffix(".part")
         part.write_text(json.dumps({**kept, **marks}), encoding="utf-8")
@@ -249,5 +246,7 @@ def _mark(info: Mapping[str, Any]) -> str | None:
     return fingerprint(*told, str(info.get("size"))) if told else None
 
 
-def _told(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def _told(error: Exception, source: str) -> str:
+    """What a library says, without the secrets that it repeats."""
+    told = " ".join(str(error).split()) or type(error).__name__
+    return hidden(hidden(told, expanded(source, os.environ)), source)

@@ -24,6 +24,7 @@ from chunkprep_ingest.listing import (
 from chunkprep_ingest.remote import Mirror, Wanted, default_home, is_remote, mirror
 from chunkprep_ingest.source_filters import IGNORE_FILE, Filter, hidden, says_of_others
 from chunkprep_ingest.source_globs import has_magic, split_path
+from chunkprep_ingest.url_secrets import without_secrets
 
 _REMEDY = "check the URL and its credentials"
 
@@ -118,11 +119,12 @@ class _Found:
         filters = repr((self.wanted.include, self.wanted.exclude))
         asked = Wanted(self._counts, _ours, filters, self.stop_asked)
         found = mirror(source, self.mirrors, asked)
+        shown = without_secrets(source)
         for lost in found.lost:
-            uri = found.uri(lost.relative) if lost.relative else source
+            uri = found.uri(lost.relative) if lost.relative else shown
             path = found.root / lost.relative
             told = ReadError("unreadable", f"{uri}: {lost.reason}", _REMEDY)
-            key = key_of(path, found.root, "") if lost.relative else document_key(source)
+            key = key_of(path, found.root, "") if lost.relative else document_key(shown)
             self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing))
         self.remote[found.root] = found
         if found.kind == "folder" and found.root.is_dir():

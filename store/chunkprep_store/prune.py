@@ -6,7 +6,9 @@ history can still be told.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from sqlite3 import OperationalError
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -17,7 +19,9 @@ from chunkprep_store.tables import chunks, documents, elements, pack_chunks, pac
 
 
 class Pruned(NamedTuple):
-    """What was removed. `kept` versions had ended, but logged packs still need them."""
+    """What was removed. `kept` versions had ended, but logged packs still need them, or it was told
+    to stop.
+    """
 
     versions: int
     chunks: int
@@ -26,6 +30,9 @@ class Pruned(NamedTuple):
 
 
 _BATCH = 100
+_PACKS = 1000
+_STEPS = 10_000
+"""Of SQLite's machine, between two looks whether a stop is asked for."""
 
 
 def prune(
@@ -36,17 +43,21 @@ def prune(
     packs_before: Moment | None,
     with_packs: bool,
     now: Moment,
+    stop_asked: Callable[[], bool],
 ) -> Pruned:
-    """Remove versions that ended before a moment, in short transactions.
+    """Remove versions that ended before a moment, in short transactions, until `stop_asked`.
 
     Those that logged packs used stay, for replay, unless `with_packs`. Packs logged before
     `packs_before` go first.
     """
     gone = 0
-    if packs_before is not None:
-        gone = database.retry(lambda c: _prune_packs(c, collection_id, packs_before))
+    while packs_before is not None and not stop_asked():
+        some = database.retry(lambda c: _prune_packs(c, collection_id, packs_before))
+        gone += some
+        if not some:
+            break
     done = rows = 0
-    while True:
+    while not stop_asked():
         removed = database.retry(
             lambda c: _prune_versions(c, collection_id, ended_before, with_packs, now)
         )
@@ -58,12 +69,18 @@ def prune(
         kept = sa.select(sa.func.count()).select_from(
             _ended(collection_id, ended_before).subquery()
         )
-        return Pruned(done, rows, gone, connection.execute(kept).scalar() or 0)
+        still = connection.execute(kept).scalar() or 0
+    return Pruned(done, rows, gone, still)
 
 
 def _prune_packs(connection: sa.Connection, collection_id: int, before: Moment) -> int:
-    old = sa.and_(packs.c.collection_id == collection_id, packs.c.at < before)
-    return connection.execute(packs.delete().where(old)).rowcount
+    """Remove some packs of those logged before a moment; how many."""
+    old = (
+        sa.select(packs.c.id)
+        .where(packs.c.collection_id == collection_id, packs.c.at < before)
+        .limit(_PACKS)
+    )
+    return connection.execute(packs.delete().where(packs.c.id.in_(old))).rowcount
 
 
 def _ended(collection_id: int, before: Moment) -> sa.Select[int]:
@@ -155,20 +172,38 @@ _MOVE = (
 )
 
 
-def vacuum(database: Database) -> None:
-    """Give the freed room back, and leave no deleted text behind in the text index."""
+def vacuum(database: Database, stop_asked: Callable[[], bool]) -> bool:
+    """Give the freed room back, and leave no deleted text behind in the text index; whether that
+    was done before `stop_asked`.
+    """
     if database.dialect == "sqlite":
-        raw = database.engine.raw_connection()
-        try:
-            for statement in _SQLITE_VACUUM:
-                raw.execute(statement).fetchall()
-        finally:
-            raw.close()
-        return
+        return _vacuum_sqlite(database, stop_asked)
     autocommit = database.engine.execution_options(isolation_level="AUTOCOMMIT")
     with autocommit.connect() as connection:
         for table in _BULKY:
+            if stop_asked():
+                return False
             connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {table}")
+    return True
+
+
+def _vacuum_sqlite(database: Database, stop_asked: Callable[[], bool]) -> bool:
+    raw = database.engine.raw_connection()
+    driver: Any = raw.driver_connection
+    driver.set_progress_handler(stop_asked, _STEPS)  # true: SQLite undoes the statement
+    try:
+        for statement in _SQLITE_VACUUM:
+            if stop_asked():
+                return False
+            driver.execute(statement).fetchall()
+    except OperationalError:
+        if not stop_asked():
+            raise
+        return False
+    finally:
+        driver.set_progress_handler(None, 0)
+        raw.close()
+    return True
 
 
 _SQLITE_VACUUM = (

@@ -72,9 +72,13 @@ class Reading(Opened):
             number = collection_id_or_none(connection, collection)
             return {} if number is None else known_documents(connection, number, keys)
 
-    def runs(self, collection: str, *, limit: int = 20) -> list[Run]:
-        """The latest runs, the newest first."""
-        return self._read(collection, lambda c, n: runs.list_runs(c, n, limit))
+    def runs(self, collection: str, *, limit: int = 20, first: int = 0) -> list[Run]:
+        """The latest runs, the newest first; from the `first` on, counted from 0."""
+        return self._read(collection, lambda c, n: runs.list_runs(c, n, limit, first))
+
+    def run_count(self, collection: str) -> int:
+        """How many runs are recorded."""
+        return self._read(collection, runs.count_runs)
 
     def failures(self, collection: str) -> list[Failure]:
         """Documents whose last attempt failed, in order of the key."""

@@ -89,13 +89,22 @@ def finish_run(
         raise NotFoundError(f"run {run_id!r} is not in this store")
 
 
-def list_runs(connection: sa.Connection, collection_id: int, limit: int) -> list[Run]:
-    """The latest runs, the newest first."""
+def count_runs(connection: sa.Connection, collection_id: int) -> int:
+    """How many runs are recorded."""
+    counted = sa.select(sa.func.count()).select_from(runs)
+    return int(connection.scalar(counted.where(runs.c.collection_id == collection_id)) or 0)
+
+
+def list_runs(
+    connection: sa.Connection, collection_id: int, limit: int, first: int = 0
+) -> list[Run]:
+    """The latest runs from the `first` on, the newest first."""
     rows = connection.execute(
         sa.select(runs)
         .where(runs.c.collection_id == collection_id)
         .order_by(runs.c.started_at.desc(), runs.c.run_id)
         .limit(limit)
+        .offset(first)
     )
     return [
         Run(

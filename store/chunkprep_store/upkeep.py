@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal
 
 from chunkprep_ingest.model import Moment
@@ -12,6 +12,10 @@ from chunkprep_store.erase import Erased
 from chunkprep_store.keys import ApiKey
 from chunkprep_store.opened import Opened
 from chunkprep_store.prune import Pruned
+
+
+def _never() -> bool:
+    return False
 
 
 class Upkeep(Opened):
@@ -46,9 +50,12 @@ class Upkeep(Opened):
         packs_before: Moment | None = None,
         with_packs: bool = False,
         now: Moment,
+        stop_asked: Callable[[], bool] = _never,
     ) -> Pruned:
         """Remove the content of versions that ended before a moment; those that logged packs
         used stay for replay unless `with_packs`. Packs logged before `packs_before` go too.
+
+        Ends between two transactions once `stop_asked`.
         """
         return prune.prune(
             self.database,
@@ -57,6 +64,7 @@ class Upkeep(Opened):
             packs_before=packs_before,
             with_packs=with_packs,
             now=now,
+            stop_asked=stop_asked,
         )
 
     def erase(self, collection: str, document: str, *, now: Moment) -> Erased:
@@ -65,9 +73,12 @@ class Upkeep(Opened):
         """
         return self._change(collection, lambda c, n: erase.erase(c, n, document, now))
 
-    def vacuum(self) -> None:
-        """Give freed room back; what was deleted is in no page afterwards. Locks the store."""
-        prune.vacuum(self.database)
+    def vacuum(self, stop_asked: Callable[[], bool] = _never) -> bool:
+        """Give freed room back; what was deleted is in no page afterwards. Locks the store.
+
+        False where it was undone because of `stop_asked`.
+        """
+        return prune.vacuum(self.database, stop_asked)
 
     def api_keys(self) -> list[ApiKey]:
         """Every API key, revoked ones included, the oldest first."""

@@ -71,7 +71,7 @@ def test_the_keys_of_the_page_open_what_it_says(ingested: Cli) -> None:
         assert served.get("/v1/documents", assistant).status_code == 200
         assert served.get("/v1/changes", assistant).status_code == 403
         assert served.get("/v1/changes", auditor).status_code == 200
-        for page in ("packs", "corpus", "health"):
+        for page in ("packs", "corpus", "health", "runs"):
             assert served.get(f"/pages/default/{page}", auditor).status_code == 200
             assert served.get(f"/pages/default/{page}", assistant).status_code == 403
 

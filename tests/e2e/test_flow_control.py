@@ -203,3 +203,55 @@ def test_a_deployment_is_run_with_parameters_and_cancelled_by_the_api(
     there = written(store)
     assert 0 < there < DOCUMENTS
     assert (record.summary or {})["left"] == DOCUMENTS - there
+
+
+def test_a_suspended_run_ends_at_a_document_and_goes_on_when_it_is_resumed(
+    prefect_api: str, cli: Cli
+) -> None:
+    from prefect import get_client, suspend_flow_run
+    from prefect.exceptions import ObjectNotFound
+
+    write_documents(cli.folder / "docs")
+    store = cli.folder / "suspended.db"
+    settings = {
+        "sources": [str(cli.folder / "docs")],
+        "store": f"sqlite:///{store}",
+        "collection": "suspended",
+        "batch_documents": 2,
+    }
+    with serving(prefect_api, cli.folder), get_client(sync_client=True) as client:
+
+        def deployed() -> Any:
+            try:
+                return client.read_deployment_by_name("ingest-documents/api")
+            except ObjectNotFound:
+                return None
+
+        def records() -> list[Any]:
+            with Store.open(f"sqlite:///{store}") as found:
+                return [one for one in found.runs("suspended") if one.summary is not None]
+
+        deployment = wait_until(deployed)
+        run = client.create_flow_run_from_deployment(
+            deployment.id, parameters={"settings": settings}
+        )
+        wait_until(lambda: written(store))
+        suspend_flow_run(flow_run_id=run.id, timeout=600)
+        [first] = wait_until(records)
+        suspended = client.read_flow_run(run.id).state
+        there = written(store)
+        client.resume_flow_run(run.id)
+        wait_until(lambda: len(records()) == 2)
+        [second, _] = records()
+        wait_until(lambda: (client.read_flow_run(run.id).state or run.state).is_final())
+        ended = client.read_flow_run(run.id).state
+    assert suspended is not None
+    assert suspended.name == "Suspended"
+    assert first.summary["stopped"]
+    assert first.summary["left"] == DOCUMENTS - there
+    assert 0 < there < DOCUMENTS
+    assert (second.summary["unchanged"], second.summary["new"]) == (there, DOCUMENTS - there)
+    assert first.flow_run_id == second.flow_run_id == str(run.id)
+    assert ended is not None
+    assert ended.is_completed()
+    assert written(store) == DOCUMENTS

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
+from tests.support.outage import Outage
 
 from chunkprep_flows import transient
 from chunkprep_flows.audit_settings import AuditSettings
@@ -56,27 +56,6 @@ def tries(flow_run_id: str | None) -> dict[str, int]:
             found = {run.name: run.run_count for run in runs}
             time.sleep(0.3)
     return found
-
-
-class Outage:
-    """A database that nobody can reach for some seconds."""
-
-    def __init__(self, server: str, url: str) -> None:
-        self.server = server
-        self.name = url.partition("?")[0].rpartition("/")[2]
-
-    def begin(self) -> None:
-        self._say(f"ALTER DATABASE {self.name} ALLOW_CONNECTIONS false")
-        self._say(
-            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{self.name}'"
-        )
-
-    def end(self) -> None:
-        self._say(f"ALTER DATABASE {self.name} ALLOW_CONNECTIONS true")
-
-    def _say(self, statement: str) -> None:
-        with psycopg.connect(self.server, autocommit=True) as connection:
-            connection.execute(statement)
 
 
 class BreaksAfterReading(Silent):

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from tests.support.chromium import WIDTHS, Watched, first_pack, read
 from tests.support.inspected import EVIL, EVIL_NAME
 
-TABS = ("documents", "packs", "corpus", "health")
+TABS = ("documents", "packs", "corpus", "health", "runs")
 
 
 def plain_pack(site: str, *, slot: int) -> str:

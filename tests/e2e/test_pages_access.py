@@ -34,7 +34,7 @@ def test_axe_finds_nothing_on_any_page(
     pack = f"/default/pack/{first_pack(site)}"
     for path in (
         "", "/default/documents", "/default/packs", "/default/corpus", "/default/health",
-        f"/default/document?key={quote('policies/refund-2026.md')}",
+        "/default/runs", f"/default/document?key={quote('policies/refund-2026.md')}",
         f"/default/document?key={quote(EVIL_NAME)}", pack, f"{pack}?budget=400&mmr=0.1",
         "/default/document?key=nothing",
     ):  # fmt: skip
@@ -69,9 +69,9 @@ def test_the_keyboard_goes_from_top_to_bottom(browser: Browser, site: str) -> No
     watched = Watched(browser, site, 1280, "dark")
     watched.go(f"/default/pack/{first_pack(site)}")
     page = watched.page
-    names = focused(page, 11)
+    names = focused(page, 12)
     assert names == [
-        "Skip to the content", "chunkprep", "Documents", "Packs", "Corpus", "Health",
+        "Skip to the content", "chunkprep", "Documents", "Packs", "Corpus", "Health", "Runs",
         "budget", "strategy", "order", "mmr", "Pack again",
     ]  # fmt: skip
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 30)"
@@ -81,7 +81,7 @@ def test_a_pack_is_made_again_without_a_mouse(browser: Browser, site: str) -> No
     watched = Watched(browser, site, 390)
     watched.go(f"/default/pack/{first_pack(site)}")
     page = watched.page
-    focused(page, 7)
+    focused(page, 8)
     page.keyboard.press("Control+A")
     page.keyboard.type("350")
     page.keyboard.press("Enter")

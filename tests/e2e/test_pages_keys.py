@@ -9,7 +9,7 @@ from tests.e2e.conftest import Cli
 from tests.support.chromium import Watched, first_pack
 from tests.support.served_pages import served_pages
 
-WHOLE = ("packs", "corpus", "health")
+WHOLE = ("packs", "corpus", "health", "runs")
 
 
 def new_key(cli: Cli, *args: str) -> str:

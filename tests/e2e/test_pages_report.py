@@ -38,7 +38,7 @@ def test_it_opens_offline_and_shows_its_numbers(
     assert watched.compare(facts) > 300
     watched.hold()
     page = watched.page
-    assert page.locator("section.page").count() == 4 + len(facts["documents"]) + len(facts["packs"])
+    assert page.locator("section.page").count() == 5 + len(facts["documents"]) + len(facts["packs"])
     assert page.locator(".chunk").count() == sum(len(d["chunks"]) for d in facts["documents"])
     assert page.locator(".slot").count() == len(facts["packs"]) == 5
     assert page.locator("svg.plot").count() == 8

@@ -17,7 +17,7 @@ from chunkprep_store import Store
 from chunkprep_store.keys import Role
 
 NOW = 1_700_000_000_000_000
-WHOLE = ("packs", "corpus", "health")
+WHOLE = ("packs", "corpus", "health", "runs")
 LISTS = "/pages/default/documents"
 _NAMES = count()
 

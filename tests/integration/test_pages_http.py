@@ -41,7 +41,7 @@ def packed(store: Store) -> tuple[Store, str]:
 
 def test_html_and_json_have_the_strict_policy(packed: tuple[Store, str]) -> None:
     client = client_of(packed[0])
-    for name in ("documents", "document?key=refund.md", "packs", "corpus", "health"):
+    for name in ("documents", "document?key=refund.md", "packs", "corpus", "health", "runs"):
         page = client.get(f"/pages/default/{name}")
         assert page.status_code == 200, page.text
         assert page.headers["content-type"].startswith("text/html")
@@ -96,7 +96,7 @@ def test_a_caller_limited_to_labels_sees_what_they_allow(packed: tuple[Store, st
     assert listed(staff) == ["refund.md", "secret.md"]
     assert guest.get("/pages/default/document?key=secret.md").status_code == 404
     assert staff.get("/pages/default/document?key=secret.md").status_code == 200
-    for path in ("packs", "corpus", "health", f"pack/{request_id}"):
+    for path in ("packs", "corpus", "health", "runs", f"pack/{request_id}"):
         assert staff.get(f"/pages/default/{path}").status_code == 403
 
 

@@ -171,3 +171,11 @@ def test_erasing_what_is_not_here_says_so(store: Store, prepare: Prepare) -> Non
     for name in ("a.md", "nope.md"):
         with pytest.raises(NotFoundError, match="not in this collection"):
             store.erase("c", name, now=200)
+
+
+def test_a_prune_that_is_stopped_goes_on_later(filled: Store) -> None:
+    stopped = filled.prune("c", ended_before=10_000, now=10_000, stop_asked=lambda: True)
+    assert stopped == (0, 0, 0, 3)
+    assert not filled.vacuum(lambda: True)
+    assert filled.prune("c", ended_before=10_000, now=10_000) == (2, 6, 0, 1)
+    assert filled.vacuum()

@@ -76,13 +76,15 @@ def audit(
     `--check signatures`.
     """
     from chunkprep_flows.audit_report import collect
-    from chunkprep_flows.auditing import findings, sources_listed
+    from chunkprep_flows.auditing import AUDITED, findings, sources_listed
+    from chunkprep_flows.interrupt import breakable, graceful_stop
 
     if sources:
         refuse_missing(sources)
-    listing = sources_listed(NamedSources(sources, include, exclude, mirror))
+    with graceful_stop():
+        listing = sources_listed(NamedSources(sources, include, exclude, mirror))
     moment = now()
-    with opened(store) as source:
+    with graceful_stop(), breakable(AUDITED), opened(store) as source:
         found = findings(
             source,
             collection,

@@ -130,7 +130,4 @@ def show(report: IngestReport) -> None:
     if report.boilerplate_words:
         talk(f"left out {counted(report.boilerplate_words, 'word')} of boilerplate")
     if report.stopped:
-        talk(
-            f"stopped with {counted(report.left, 'document')} unread; run the same command again "
-            f"to continue"
-        )
+        talk(f"{report.how_stopped}; run the same command again to continue")

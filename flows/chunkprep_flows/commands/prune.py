@@ -7,6 +7,7 @@ import click
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, json_option, option, store_options
+from chunkprep_flows.wording import counted
 
 
 @command(example="chunkprep prune --older-than 365 --packs 90")
@@ -21,7 +22,10 @@ from chunkprep_flows.options import command, json_option, option, store_options
 @option("--even-if-logged", is_flag=True, help="Also versions that logged packs still need.")
 @store_options
 @json_option
+@click.pass_context
 def prune(
+    ctx: click.Context,
+    /,
     older_than: int,
     packs: int | None,
     even_if_logged: bool,
@@ -30,16 +34,20 @@ def prune(
     as_json: bool,
 ) -> None:
     """Remove superseded and withdrawn versions and old pack logs."""
+    from chunkprep_flows.interrupt import graceful_stop
     from chunkprep_flows.pruning import prune_collection
 
-    with opened(store) as target:
+    with opened(store) as target, graceful_stop("the versions at hand"):
         removed = prune_collection(
             target, collection, older_than=older_than, packs=packs, even_if_logged=even_if_logged
         )
     if as_json:
         print_json(removed)
     else:
-        talk(
-            f"removed {removed.versions} versions with {removed.chunks} chunks and {removed.packs} "
-            f"packs; kept {removed.kept} versions that logged packs need"
+        rest = (
+            "stopped, run it again to go on"
+            if removed.stopped
+            else f"kept {counted(removed.kept, 'version')} that logged packs need"
         )
+        talk(f"{removed.headline}; {rest}")
+    ctx.exit(1 if removed.stopped else 0)

@@ -10,7 +10,6 @@ from chunkprep_flows.commands.ingest import show
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, json_option, option, store_options
-from chunkprep_flows.wording import counted as in_words
 
 
 @command(example="chunkprep recount --encoding cl100k_base")
@@ -37,7 +36,7 @@ def recount(
     from chunkprep_flows.interrupt import graceful_stop
     from chunkprep_flows.progress import shown_progress
 
-    with opened(store) as target, graceful_stop(), shown_progress() as progress:
+    with opened(store) as target, graceful_stop("the chunks at hand"), shown_progress() as progress:
         if template is not None:
             from chunkprep_flows.recipe import named_template
             from chunkprep_flows.resplitting import resplit_collection
@@ -53,10 +52,7 @@ def recount(
         counted = recount_collection(target, collection, encoding)
     if as_json:
         print_json(asdict(counted))
-        return
-    over = f", {counted.over_cap} of them over the cap there" if counted.over_cap else ""
-    stopped = "; stopped, run it again to go on" if counted.stopped else ""
-    talk(
-        f"priced {in_words(counted.chunks, 'chunk')} in {encoding}{over}, in "
-        f"{counted.seconds:.1f} s{stopped}"
-    )
+    else:
+        stopped = "; stopped, run it again to go on" if counted.stopped else ""
+        talk(f"{counted.headline}, in {counted.seconds:.1f} s{stopped}")
+    ctx.exit(1 if counted.stopped else 0)

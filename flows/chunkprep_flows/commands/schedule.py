@@ -12,6 +12,7 @@ from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
 from chunkprep_flows.named_sources import refuse_missing
 from chunkprep_flows.options import command, option, store_options
+from chunkprep_flows.stored_secrets import secret_warnings
 
 
 @command(
@@ -65,6 +66,8 @@ def schedule(
     audit = audit_of(settings, audit_fail_on) if audit_cron or audit_every else None
     from chunkprep_flows.prefect_session import prefect_session, prepare_environment
 
+    for warning in secret_warnings(settings):
+        talk(warning)
     verbose = ctx.obj["verbose"]
     prepare_environment(verbose=verbose)
     for name_of_option, expression in (("--cron", cron), ("--audit-cron", audit_cron)):

@@ -1,4 +1,4 @@
-"""The pages as one file that opens offline: the corpus, its health, documents and packs."""
+"""The pages as one file that opens offline: corpus, health, runs, documents and packs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from chunkprep_packer.pages.document_page import document_facts
 from chunkprep_packer.pages.health_page import health_facts
 from chunkprep_packer.pages.pack_page import pack_facts, pack_list
 from chunkprep_packer.pages.rendering import document_of, part, stylesheet
+from chunkprep_packer.pages.runs_page import runs_facts
 from chunkprep_store import Finding, Store
 
 CONTENTS = (
-    ("corpus", "Corpus"), ("health", "Health"), ("list", "Documents"), ("log", "Packs"),
+    ("corpus", "Corpus"), ("health", "Health"), ("runs", "Runs"), ("list", "Documents"),
+    ("log", "Packs"),
 )  # fmt: skip
 
 
@@ -83,6 +85,7 @@ def report_facts(
         "since": iso(since),
         "corpus": corpus,
         "health": health_facts(store, collection, at=at, since=since, findings=findings),
+        "runs": runs_facts(store, collection, at=at),
         "list": document_list(store, collection, at=at),
         "documents": documents,
         "log": log,
@@ -159,6 +162,7 @@ def _parts(facts: Mapping[str, Any]) -> Iterator[Markup]:
     )
     yield part("corpus.html", facts["corpus"], links=links, ns="corpus/")
     yield part("health.html", facts["health"], links=links, ns="health/")
+    yield part("runs.html", facts["runs"], links=links, ns="runs/")
     yield part("documents.html", facts["list"], links=links, ns="list/")
     for n, one in enumerate(documents):
         yield part("document.html", one, links=links, ns=f"documents/{n}/")

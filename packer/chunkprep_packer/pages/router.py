@@ -9,7 +9,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
-from chunkprep_ingest.lifecycle import moment
+from chunkprep_ingest.lifecycle import iso, moment
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.eligibility import opens
 from chunkprep_packer.pages.corpus_page import corpus_facts, document_list
@@ -17,6 +17,7 @@ from chunkprep_packer.pages.document_page import document_facts
 from chunkprep_packer.pages.health_page import health_facts
 from chunkprep_packer.pages.pack_page import pack_facts, pack_list
 from chunkprep_packer.pages.rendering import HEADERS, ServedLinks, page, stylesheet
+from chunkprep_packer.pages.runs_page import freshness, runs_facts
 from chunkprep_store import Store
 
 
@@ -63,10 +64,17 @@ def pages_router(
     def index(request: Request) -> Response:
         def facts() -> dict[str, Any]:
             mine = caller(request, None).collections
-            names = source(request).collections()
+            store, at = source(request), _at(request, clock)
+            names = [name for name in store.collections() if mine is None or name in mine]
             return {
                 "collection": None,
-                "all": [name for name in names if mine is None or name in mine],
+                "at": iso(at),
+                "all": names,
+                "freshness": {
+                    name: freshness(store, name, at)
+                    for name in names
+                    if caller(request, name).whole
+                },
             }
 
         return _answer(request, "index.html", "", facts)
@@ -123,6 +131,14 @@ def pages_router(
             return corpus_facts(store, collection, at=_at(request, clock))
 
         return whole(request, collection, "corpus.html", facts)
+
+    @router.get("/{collection}/runs")
+    def runs(request: Request, collection: str) -> Response:
+        def facts(store: Store) -> dict[str, Any]:
+            first = _number(request.query_params, "first") or 0
+            return runs_facts(store, collection, at=_at(request, clock), first=first)
+
+        return whole(request, collection, "runs.html", facts)
 
     @router.get("/{collection}/health")
     def health(request: Request, collection: str) -> Response:

@@ -1,0 +1,108 @@
+"""The runs page: how fresh a collection is, what its runs did, and who may see that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.testclient import TestClient
+from tests.support.ingesting import ingest
+
+from chunkprep_packer.pages.router import Viewer, pages_router
+from chunkprep_packer.pages.runs_page import LISTED
+from chunkprep_store import Store
+
+HOUR = 3_600_000_000
+NOW = 1_700_000_000_000_000
+
+
+def client_of(store: Store, *, whole: bool = True) -> TestClient:
+    def caller(request: Request, collection: str | None) -> Viewer:
+        return Viewer(whole=whole)
+
+    app = FastAPI()
+    app.include_router(pages_router(lambda _: store, clock=lambda: NOW, caller=caller))
+    return TestClient(app)
+
+
+def read(store: Store, query: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = client_of(store).get(f"/pages/c/runs?format=json{query}").json()
+    return found
+
+
+def ran(store: Store, hours_ago: int, summary: dict[str, object] | None, **more: Any) -> str:
+    """A run that took a minute and ended so; None: nothing says how."""
+    begin = NOW - hours_ago * HOUR
+    run_id = store.start_run("c", now=begin, **more)
+    if summary is not None:
+        store.finish_run(run_id, now=begin + 60_000_000, summary=summary)
+    return run_id
+
+
+def test_freshness_is_of_the_last_ingest_that_looked_at_everything(store: Store) -> None:
+    assert client_of(store).get("/pages/c/runs").status_code == 404
+    ran(store, 40, {"new": 3, "failed": 0, "stopped": False})
+    ran(store, 20, {"unchanged": 2, "failed": 1, "stopped": False})
+    ran(store, 10, {"chunks": 8, "stopped": False}, kind="recount")
+    ran(store, 5, {"new": 1, "left": 4, "stopped": True, "warnings": ["waited: `--store`"]})
+    ran(store, 4, {"stopped": True, "error": "OSError: disk full"})
+    ran(store, 3, None)
+    facts = read(store)
+    assert [one["ended"] for one in facts["runs"]] == [
+        "unfinished", "error", "stopped", "done", "failures", "done",
+    ]  # fmt: skip
+    assert (facts["whole_hours"], facts["clean_hours"]) == (20.0, 40.0)
+    assert facts["whole"]["counts"] == {"unchanged": 2, "failed": 1}
+    stopped = facts["runs"][2]
+    assert (stopped["left"], stopped["seconds"], stopped["counts"]) == (4, 60.0, {"new": 1})
+    page = client_of(store).get("/pages/c/runs").text
+    assert "disk full" in page
+    assert "<code>--store</code>" in page
+    assert "Without a failure" in page
+    listed = client_of(store).get("/pages?format=json").json()
+    assert listed["freshness"]["c"]["whole_hours"] == 20.0
+
+
+def test_runs_are_paged(store: Store) -> None:
+    for hour in range(LISTED + 7):
+        ran(store, hour + 1, {"unchanged": 1})
+    facts = read(store)
+    assert (facts["found"], len(facts["runs"]), facts["next"]) == (LISTED + 7, LISTED, LISTED)
+    later = read(store, f"&first={LISTED}")
+    assert (len(later["runs"]), later["previous"], later["next"]) == (7, 0, None)
+    assert facts["runs"][0]["started_at"] > later["runs"][0]["started_at"]
+    assert 'rel="next"' in client_of(store).get("/pages/c/runs").text
+    assert client_of(store).get("/pages/c/runs?first=x").status_code == 422
+
+
+def test_a_flow_run_is_linked_where_its_address_is_one(store: Store) -> None:
+    address = "https://prefect.example/runs/flow-run/a"
+    ran(store, 2, {"flow_run_url": address}, flow_run_id="a")
+    ran(store, 1, {"flow_run_url": "javascript:alert(1)"}, flow_run_id="<b>")
+    page = client_of(store).get("/pages/c/runs").text
+    assert f'<a href="{address}"' in page
+    assert "javascript" not in page
+    assert "&lt;b&gt;" in page
+
+
+def test_what_fails_now_has_its_remedy(store: Store) -> None:
+    run_id = ran(store, 1, {"failed": 1})
+    store.record_failure(
+        "c", "x.pdf", uri="file:///x.pdf", code="corrupt", message="no PDF", remedy="save it again",
+        now=NOW, run_id=run_id,
+    )  # fmt: skip
+    facts = read(store)
+    assert facts["codes"] == {"corrupt": 1}
+    [failure] = facts["failures"]
+    assert (failure["remedy"], failure["run_id"]) == ("save it again", run_id)
+    page = client_of(store).get("/pages/c/runs").text
+    assert "save it again" in page
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_runs_are_for_those_who_may_see_the_whole(store: Store, whole: bool) -> None:
+    ingest(store, "a.md", "# A\n\nText.", now=NOW, collection="c")
+    client = client_of(store, whole=whole)
+    assert client.get("/pages/c/runs").status_code == (200 if whole else 403)
+    assert ("c" in client.get("/pages?format=json").json()["freshness"]) is whole
