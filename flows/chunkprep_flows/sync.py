@@ -29,7 +29,7 @@ def withdraw_gone(
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
     found = withdrawals(
         {key: info.uri for key, info in standing.items()},
-        {file.key for file in listing.files},
+        listing.keys,
         listing.root_uris,
         complete=listing.complete,
         allow_mass=settings.allow_mass_withdraw,
@@ -49,7 +49,7 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
     """
     if not listing.complete:
         return
-    listed = {file.key for file in listing.files}
+    listed = listing.keys
     roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
     for failure in store.failures(settings.collection):
         below = failure.uri.startswith(roots) and failure.document not in listed

@@ -40,10 +40,42 @@ def test_a_file_named_by_itself_has_its_name_as_key(tmp_path: Path) -> None:
     assert listing.files[0].named
 
 
-def test_two_named_files_with_one_key_are_refused(tmp_path: Path) -> None:
-    write(tmp_path, "a/readme.md", "b/readme.md")
-    with pytest.raises(ChunkprepError, match=r"two files .* 'readme\.md'"):
-        list_sources([tmp_path / "a/readme.md", tmp_path / "b/readme.md"])
+def test_two_files_with_one_key_each_fail_by_themselves(tmp_path: Path) -> None:
+    write(tmp_path, "a/readme.md", "b/readme.md", "b/other.md")
+    one, two = tmp_path / "a/readme.md", tmp_path / "b/readme.md"
+    listing = list_sources([one, two, tmp_path / "b/other.md", two])
+    assert keys(listing) == ["other.md"]
+    assert [(item.key, item.error.code) for item in listing.unreadable] == [
+        ("readme.md", "key_clash")
+    ] * 2
+    assert f"{one} and {two} would be" in listing.unreadable[0].error.detail
+    assert f"{two} and {one} would be" in listing.unreadable[1].error.detail
+    assert listing.complete
+    assert listing.keys == {"other.md", "readme.md"}
+
+
+def test_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
+    write(tmp_path, "caf\u00e9.md", "cafe\u0301.md", "good.md")
+    listing = list_sources([tmp_path])
+    assert keys(listing) == ["good.md"]
+    for item in listing.unreadable:
+        assert "caf\\xe9.md" in item.error.detail
+        assert "cafe\\u0301.md" in item.error.detail
+
+
+def test_a_name_that_is_no_utf_8_and_its_escape_are_told_apart(tmp_path: Path) -> None:
+    write(tmp_path, os.fsdecode(b"caf\xe9.md"), "caf\\xe9.md")
+    told = list_sources([tmp_path]).unreadable[0].error.detail
+    assert "caf\\udce9.md" in told
+    assert "caf\\\\xe9.md" in told
+
+
+def test_of_three_files_with_one_key_each_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "a/x.md", "b/x.md", "c/x.md")
+    listing = list_sources([tmp_path / f"{name}/x.md" for name in "abc"])
+    assert not listing.files
+    assert len(listing.unreadable) == 3
+    assert "(and 1 more)" in listing.unreadable[2].error.detail
 
 
 def test_a_file_reached_twice_is_listed_once(tmp_path: Path) -> None:
