@@ -152,7 +152,7 @@ class _Found:
                 self._add_file(entry, root)
 
     def _add_folder(self, root: Path) -> None:
-        for entry in walk(root, self.wanted, partial(self._fail_below, root)):
+        for entry in walk(root, self.wanted, partial(self._fail_below, root), self.unreadable):
             self._add_file(entry, root)
 
     def _add_file(self, entry: Entry, root: Path, *, named: bool = False) -> None:
@@ -190,13 +190,15 @@ class _Found:
             found = self.places[folder] = _Place(os.path.join(real, ""), f"{uri}/")  # noqa: PTH118
         return found
 
-    def _fail_below(self, root: Path, path: Path, reason: str) -> None:
-        self._fail(path, root, reason)
+    def _fail_below(self, root: Path, path: Path, reason: str, remedy: str | None) -> None:
+        self._fail(path, root, reason, remedy)
 
-    def _fail(self, path: Path, root: Path, reason: str) -> None:
-        error = ReadError("unreadable", f"{printable(os.fspath(path))}: {reason}")
+    def _fail(self, path: Path, root: Path, reason: str, remedy: str | None = None) -> None:
+        remote = self.remote.get(root)
+        uri = remote.uri(path.relative_to(root).as_posix()) if remote else None
+        error = ReadError("unreadable", f"{printable(uri or os.fspath(path))}: {reason}", remedy)
         key = key_of(path, root, path.name or os.fspath(path))
-        self.unreadable.setdefault(path, Unreadable(key, path, error))
+        self.unreadable.setdefault(path, Unreadable(key, path, error, uri))
 
 
 def _quoted(name: str) -> str:

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from chunkprep_ingest.errors import ChunkprepError
+from chunkprep_ingest.folder_walk import walk
 from chunkprep_ingest.listing import Listing
+from chunkprep_ingest.source_filters import Filter
 from chunkprep_ingest.sources import list_sources
 
 
@@ -104,6 +107,47 @@ def test_ignore_files_count_from_their_own_folder(tmp_path: Path) -> None:
     (tmp_path / ".chunkprepignore").write_text("drafts/\n# a comment\n")
     (tmp_path / "sub/.chunkprepignore").write_text("/a.md\n")
     assert keys(list_sources([tmp_path])) == ["a.md", "sub/b.md"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_an_ignore_file_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    write(tmp_path, "a.md", "drafts/c.md")
+    (tmp_path / ".chunkprepignore").write_text("drafts/\n", encoding=encoding)
+    assert keys(list_sources([tmp_path])) == ["a.md"]
+
+
+def latin(file: Path) -> None:
+    file.write_bytes(b"entw\xfcrfe/\n")
+
+
+def no_mark(file: Path) -> None:
+    file.write_bytes("entwürfe/\n".encode("utf-16-le"))
+
+
+def dangling(file: Path) -> None:
+    file.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("make", [latin, no_mark, Path.mkdir, dangling])
+def test_a_folder_whose_ignore_file_cannot_be_read_fails(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    write(tmp_path, "a.md", "sub/b.md", "sub/deep/c.md", "z/d.md")
+    make(tmp_path / "sub/.chunkprepignore")
+    listing = list_sources([tmp_path])
+    assert keys(listing) == ["a.md", "z/d.md"]
+    [item] = listing.unreadable
+    assert item.key == "sub/.chunkprepignore"
+    assert "without it nothing of its folder is ingested" in item.error.detail
+    assert "UTF-8" in item.error.remedy
+    assert not listing.complete
+
+
+def test_a_folder_whose_ignore_file_could_not_be_downloaded_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "sub/b.md")
+    lost = [tmp_path / "sub" / ".chunkprepignore"]
+    found = walk(tmp_path, Filter(), lambda path, reason, remedy: None, lost)
+    assert [entry.relative for entry in found] == ["a.md"]
 
 
 def test_link_loops_end_and_each_file_is_listed_once(tmp_path: Path) -> None:
