@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from chunkprep_flows.steps import Step, at_once
 from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
+from chunkprep_ingest.left_out import left_out
 from chunkprep_ingest.listing import Listing
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.regular_file import read_regular
@@ -89,14 +90,16 @@ def sources_listed(settings: SourceSettings, step: Step = at_once) -> Listing | 
 def source_state(store: Store, collection: str, listing: Listing) -> Sources:
     """The hash of each listed file's bytes now; None for what cannot be read or was not listed.
 
-    A document from outside the folders listed is none of the listing's business; where a path
-    could not be listed, a document that was not found may still be there.
+    A document from outside the folders listed is none of the listing's business, nor is one that a
+    filter leaves out; where a path could not be listed, what was not found may still be there.
     """
     roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
     hashes: dict[str, str | None] = {item.key: None for item in listing.unreadable}
-    for info in store.documents(collection):
-        if not listing.complete or not info.uri.startswith(roots):
-            hashes[info.document] = None
+    stored = {info.document: info.uri for info in store.documents(collection)}
+    for document, uri in stored.items():
+        if not listing.complete or not uri.startswith(roots):
+            hashes[document] = None
+    hashes |= dict.fromkeys(left_out(listing, stored))
     for file in listing.files:
         hashes[file.key] = _hash(file.path)
     return Sources(hashes)

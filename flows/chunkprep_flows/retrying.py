@@ -13,9 +13,9 @@ from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.named_sources import NamedSources
 from chunkprep_flows.pipeline import Progress, ingest
 from chunkprep_ingest.errors import KEY_CLASH, ReadError
+from chunkprep_ingest.left_out import path_of
 from chunkprep_ingest.listing import Listing, SourceFile, Unreadable
 from chunkprep_ingest.remote import is_remote
-from chunkprep_ingest.sources import path_of
 from chunkprep_store import Failure, Store
 
 RUNS = 1000

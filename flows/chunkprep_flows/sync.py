@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Withdrawals, withdrawals
+from chunkprep_ingest.left_out import is_file, left_out, path_of
 from chunkprep_ingest.listing import Listing
 from chunkprep_ingest.source_filters import IGNORE_FILE
-from chunkprep_ingest.sources import path_of
 from chunkprep_store import Store
 
 NOTHING = Withdrawals((), None)
@@ -21,7 +18,7 @@ REASON = "gone from its source"
 def withdraw_gone(
     store: Store, settings: IngestSettings, listing: Listing, outcomes: list[DocumentOutcome]
 ) -> Withdrawals:
-    """Withdraw what is gone (in a dry run: foresee it); what was decided.
+    """Withdraw what is gone (in a dry run: foresee it), not what a filter leaves out; the decision.
 
     Each document is added to `outcomes` once it is withdrawn, so that a second try goes on.
     """
@@ -29,9 +26,10 @@ def withdraw_gone(
     if settings.dry_run and collection not in store.collections():
         return NOTHING
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
+    stored = {key: info.uri for key, info in standing.items()}
     found = withdrawals(
-        {key: info.uri for key, info in standing.items()},
-        listing.keys,
+        stored,
+        listing.keys | left_out(listing, stored),
         listing.root_uris,
         complete=listing.complete,
         allow_mass=settings.allow_mass_withdraw,
@@ -47,7 +45,7 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
     """Drop the failures of files that are gone: nobody can mend them.
 
     Where a path could not be listed, a file may still be there; one that is only left out by a
-    filter is.
+    filter is. Once all is listed, neither a folder nor its ignore file fails.
     """
     if not listing.complete:
         return
@@ -55,10 +53,6 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
     roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
     for failure in store.failures(settings.collection):
         below = failure.uri.startswith(roots) and failure.document not in listed
-        if below and not _is_document(path_of(failure.uri)):
+        path = path_of(failure.uri)
+        if below and (path.name == IGNORE_FILE or not is_file(path)):
             store.forget_failure(settings.collection, failure.document)
-
-
-def _is_document(path: Path) -> bool:
-    """Whether a file is there that may be one; once all is listed, no folder or ignore file fails."""
-    return os.path.lexists(path) and path.name != IGNORE_FILE and not path.is_dir()

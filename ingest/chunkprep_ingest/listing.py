@@ -48,6 +48,8 @@ class Listing:
     """The folders that were listed whole, filters aside: what `--sync` may speak for."""
     remote_roots: tuple[str, ...] = ()
     """The URLs of remote ones."""
+    left_out: frozenset[str] = frozenset()
+    """The URLs of what else is there below those."""
 
     @property
     def root_uris(self) -> tuple[str, ...]:

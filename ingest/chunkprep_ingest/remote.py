@@ -56,13 +56,17 @@ Kind = Literal["folder", "file", "glob"]
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A remote source, mirrored: `root` is the local folder of what stands below `url`."""
+    """A remote source, mirrored: `root` is the local folder of what stands below `url`.
+
+    `objects` are all that stand there, the `files` those that count.
+    """
 
     url: str
     root: Path
     files: tuple[str, ...]
     lost: tuple[Lost, ...]
     kind: Kind
+    objects: tuple[str, ...] = ()
 
     def uri(self, relative: str) -> str:
         """The URL of the object at this path below the source."""
@@ -105,7 +109,7 @@ def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
     if found.kind == "glob" and not any(not wanted.ours(relative) for relative in takes):
         missed = (*missed, Lost("", "no file matches"))
     url = found.url.rpartition("/")[0] if found.kind == "file" else found.url
-    return Mirror(url, root, there, missed, found.kind)
+    return Mirror(url, root, there, missed, found.kind, tuple(found.objects))
 
 
 class _Found(NamedTuple):

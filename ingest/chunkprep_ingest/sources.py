@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote_from_bytes, unquote, urlsplit
+from urllib.parse import quote_from_bytes
 
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.folder_walk import Entry, walk
@@ -69,11 +69,6 @@ def _there(source: str) -> bool:
     return has_magic(source) and split_path(source)[0].is_dir()
 
 
-def path_of(uri: str) -> Path:
-    """The file that the URI of a source file names."""
-    return Path(unquote(urlsplit(uri).path))
-
-
 class _Place(NamedTuple):
     """A folder without symbolic links in its path, and its URI, both up to a file's name: looked
     up once, not for each of its files.
@@ -112,8 +107,11 @@ class _Found:
     def listing(self) -> Listing:
         files, clashing = parted(tuple(self.files.values()))
         unreadable = sorted([*self.unreadable.values(), *clashing], key=attrgetter("key"))
-        whole = tuple(found.url for found in self.remote.values() if found.kind == "folder")
-        return Listing(tuple(files), tuple(unreadable), tuple(self.roots), whole)
+        whole = [found for found in self.remote.values() if found.kind == "folder"]
+        there = {found.uri(name) for found in whole for name in found.objects}
+        urls = tuple(found.url for found in whole)
+        left_out = frozenset(there.difference(file.uri for file in files))
+        return Listing(tuple(files), tuple(unreadable), tuple(self.roots), urls, left_out)
 
     def _add_remote(self, source: str) -> None:
         """The mirror is walked like any folder, and only its URIs are another's."""

@@ -122,6 +122,17 @@ def test_sync_withdraws_an_object_that_is_gone(cli: Cli, bucket: Any) -> None:
     assert cli.ingest("s3://docs/policies", "--sync")["revived"] == 1
 
 
+def test_sync_leaves_an_object_that_a_filter_leaves_out(cli: Cli, bucket: Any) -> None:
+    put(bucket, refund=REFUND, bags=BAGS, fees=BAGS + "And fees.\n")
+    cli.ingest("s3://docs/policies")
+    bucket.put_object(Bucket="docs", Key="policies/.chunkprepignore", Body=b"fees.md\n")
+    assert cli.ingest("s3://docs/policies", "--sync", "--exclude", "bags.md")["withdrawn"] == 0
+    bucket.delete_object(Bucket="docs", Key="policies/bags.md")
+    assert cli.ingest("s3://docs/policies", "--sync", "--exclude", "bags.md")["withdrawn"] == 1
+    statuses = {d["document"]: d["status"] for d in cli.lines("docs")}
+    assert statuses == {"bags.md": "withdrawn", "fees.md": "active", "refund.md": "active"}
+
+
 def test_the_audit_compares_with_a_bucket(
     cli: Cli, bucket: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
