@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.ids import fingerprint
 from chunkprep_ingest.source_globs import depth, matches, split_url
-from chunkprep_ingest.source_trouble import is_passing
+from chunkprep_ingest.source_trouble import is_passing, reason_of
 from chunkprep_ingest.url_secrets import expanded, hidden, without_secrets
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "abfs": "azure", "az": "azure"}
@@ -251,6 +251,10 @@ def _mark(info: Mapping[str, Any]) -> str | None:
 
 
 def _told(error: Exception, source: str) -> str:
-    """What a library says, without the secrets that it repeats."""
-    told = " ".join(str(error).split()) or type(error).__name__
+    """What a library says, without the secrets that it repeats; where that is little but a URL, the
+    reason behind it.
+    """
+    told = " ".join(str(error).split())
+    if not told or "://" in told:
+        told = reason_of(error) or told or type(error).__name__
     return hidden(hidden(told, expanded(source, os.environ)), source)

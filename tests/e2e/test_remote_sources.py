@@ -9,7 +9,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -270,6 +270,30 @@ def test_a_page_of_a_web_server(cli: Cli, tmp_path: Path) -> None:
         asked = [run.settings for run in store.runs("default")]
     assert [f"{base}/refund.md"] in [settings["sources"] for settings in asked]
     assert "hush" not in str(asked)
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Answers with the status that the path begins with."""
+
+    def do_GET(self) -> None:
+        self.send_response(int(self.path[1:4]))
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_page_that_cannot_be_had_says_why(cli: Cli) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_port}"
+        for status, reason in {404: "Not Found", 401: "Unauthorized", 503: "Service"}.items():
+            said = cli("ingest", f"{base}/{status}.md?signature=hush", "--direct", code=1).stderr
+            assert f"unreadable: HTTP {status} {reason}" in said
+            assert "hush" not in said
+        server.shutdown()
+    refused = cli("ingest", f"{base}/x.md", "--direct", code=1).stderr
+    assert "Connection refused" in refused
 
 
 def test_memory_and_an_archive(cli: Cli, tmp_path: Path) -> None:
