@@ -16,6 +16,7 @@ from chunkprep_flows.plan import Judged, Refused, Seen, Work, next_step
 from chunkprep_flows.reading import reading_of
 from chunkprep_flows.source_metadata import SourceMetadata
 from chunkprep_flows.steps import Step, at_once
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError, SourceAwayError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.listing import Listing, SourceFile
@@ -84,6 +85,15 @@ def _listed(settings: SourceSettings) -> Listing:
     if any(item.passing for item in listing.unreadable):
         raise IncompleteListingError(listing)
     return listing
+
+
+def all_filtered(listing: Listing, settings: SourceSettings) -> str | None:
+    """A warning where files are there and the patterns leave out every one of them."""
+    if listing.files or not listing.filtered:
+        return None
+    asked = {"--include": settings.include, "--exclude": settings.exclude}
+    patterns = [f"{name} {pattern}" for name, given in asked.items() for pattern in given]
+    return f"{' '.join(patterns)}: leaves out all of {counted(listing.filtered, 'file')}"
 
 
 def judge(

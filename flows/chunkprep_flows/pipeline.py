@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from chunkprep_flows.batch import BatchOrder
-from chunkprep_flows.gathering import fingerprints_for, judge, listing_of
+from chunkprep_flows.gathering import all_filtered, fingerprints_for, judge, listing_of
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import StoppedError, stop_asked
@@ -227,8 +227,8 @@ def step_out(
     """Withdraw what is gone where that is asked for, and finish; a stopped run only finishes."""
     gone: list[DocumentOutcome] = []
     decided = NOTHING
-    notes = [run.change, prospect.warning]
     listing = prospect.listing
+    notes = [run.change, prospect.warning, all_filtered(listing, run.settings)]
     if run.settings.sync and not stop_asked():
         try:
             decided = step(

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chunkprep_ingest.errors import ReadError
-from chunkprep_ingest.source_filters import IGNORE_FILE, Filter, Ignored, says_of_others
+from chunkprep_ingest.source_filters import IGNORE_FILE, Ignored, says_of_others
+
+Takes = Callable[[str], bool]
+"""Whether the file at a path below the walk's root (POSIX) counts."""
 
 Fail = Callable[[Path, str, str | None], None]
 """Hears of a folder that could not be listed, why, and what to do where that is special."""
@@ -24,14 +27,14 @@ class Entry(NamedTuple):
 
 
 def walk(
-    root: Path, wanted: Filter, fail: Fail, lost: Container[Path] = frozenset()
+    root: Path, takes: Takes, fail: Fail, lost: Container[Path] = frozenset()
 ) -> Iterator[Entry]:
     """The files below `root` that count, and links that lead to nothing.
 
     Real folders first and symbolic links after them, so that a link never hides a file. A folder
     whose ignore file cannot be read, or is among the `lost`, is left out whole.
     """
-    here = _Walk(root, wanted, fail, lost)
+    here = _Walk(root, takes, fail, lost)
     yield from here.descend(Entry(root, ""))
     while here.links:
         link = here.links.pop(0)
@@ -44,8 +47,8 @@ def walk(
 class _Walk:
     """One walk under way: links met and folders seen."""
 
-    def __init__(self, root: Path, wanted: Filter, fail: Fail, lost: Container[Path]) -> None:
-        self.wanted = wanted
+    def __init__(self, root: Path, takes: Takes, fail: Fail, lost: Container[Path]) -> None:
+        self.takes = takes
         self.fail = fail
         self.lost = lost
         self.links: list[Entry] = []
@@ -93,7 +96,7 @@ class _Walk:
                 continue
             if directory:
                 stack.append(found)
-            elif says_of_others(entry.name) or not (leads_on or self.wanted.takes(found.relative)):
+            elif says_of_others(entry.name) or not (leads_on or self.takes(found.relative)):
                 continue
             elif entry.is_symlink():
                 self.links.append(found)

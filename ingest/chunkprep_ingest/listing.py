@@ -50,6 +50,8 @@ class Listing:
     """The URLs of remote ones."""
     left_out: frozenset[str] = frozenset()
     """The URLs of what else is there below those."""
+    filtered: int = 0
+    """Files that --include and --exclude leave out."""
 
     @property
     def root_uris(self) -> tuple[str, ...]:

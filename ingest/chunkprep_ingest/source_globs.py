@@ -17,10 +17,13 @@ def has_magic(text: str) -> bool:
 
 
 def split_path(source: str) -> tuple[Path, str]:
-    """The fixed folder at the front of a glob, and the pattern below it."""
+    """The fixed folder at the front of a glob, and the pattern below it. A last `**` is every file
+    below, as it is for `matches`; pathlib's is every folder.
+    """
     parts = Path(source).parts
     at = next(i for i, part in enumerate(parts) if has_magic(part))
-    return Path(*parts[:at]), str(Path(*parts[at:]))
+    files = ("*",) if parts[-1] == "**" else ()
+    return Path(*parts[:at]), str(Path(*parts[at:], *files))
 
 
 def split_url(source: str) -> tuple[str, str | None]:

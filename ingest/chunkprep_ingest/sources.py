@@ -89,6 +89,7 @@ class _Found:
         self.files: dict[str, SourceFile] = {}  # by real path
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
+        self.filtered = 0
         self.places: dict[str, _Place] = {}
 
     def add(self, source: str) -> None:
@@ -111,7 +112,15 @@ class _Found:
         there = {found.uri(name) for found in whole for name in found.objects}
         urls = tuple(found.url for found in whole)
         left_out = frozenset(there.difference(file.uri for file in files))
-        return Listing(tuple(files), tuple(unreadable), tuple(self.roots), urls, left_out)
+        return Listing(
+            tuple(files), tuple(unreadable), tuple(self.roots), urls, left_out, self.filtered
+        )
+
+    def _takes(self, relative: str) -> bool:
+        """Whether the patterns take the file at this path below its source."""
+        taken = self.wanted.takes(relative)
+        self.filtered += not taken
+        return taken
 
     def _add_remote(self, source: str) -> None:
         """The mirror is walked like any folder, and only its URIs are another's."""
@@ -134,7 +143,7 @@ class _Found:
                 self._add_file(entry, found.root, named=found.kind == "file")
 
     def _counts(self, relative: str) -> bool:
-        return bool(relative) and not hidden(relative) and self.wanted.takes(relative)
+        return bool(relative) and not hidden(relative) and self._takes(relative)
 
     def _add_glob(self, source: str) -> None:
         root, pattern = split_path(source)
@@ -146,11 +155,11 @@ class _Found:
         if not found:
             self._fail(Path(source), root, "no file matches")
         for entry in found:
-            if not entry.path.is_dir() and self.wanted.takes(entry.relative):
+            if not (entry.path.is_dir() or _ours(entry.relative)) and self._takes(entry.relative):
                 self._add_file(entry, root)
 
     def _add_folder(self, root: Path) -> None:
-        for entry in walk(root, self.wanted, partial(self._fail_below, root), self.unreadable):
+        for entry in walk(root, self._takes, partial(self._fail_below, root), self.unreadable):
             self._add_file(entry, root)
 
     def _add_file(self, entry: Entry, root: Path, *, named: bool = False) -> None:

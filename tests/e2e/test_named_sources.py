@@ -30,3 +30,13 @@ def test_parameters_with_an_empty_source_are_refused(
 ) -> None:
     with pytest.raises(RequestError, match="source 2 of 2 is empty"):
         settings.model_validate({"sources": ["docs", ""]})
+
+
+def test_patterns_that_leave_out_everything_are_told(cli: Cli) -> None:
+    (cli.folder / "docs" / "deep").mkdir(parents=True)
+    (cli.folder / "docs" / "deep" / "a.md").write_text("# A\n")
+    report = cli.ingest("docs", "--include", "*.rst")
+    assert report["warnings"] == ["--include *.rst: leaves out all of 1 file"]
+    assert report["seen"] == 0
+    assert cli.ingest("docs/**", "--include", "*.md")["new"] == 1
+    assert cli.ingest("docs", "--include", "*.md")["warnings"] == []

@@ -91,6 +91,19 @@ def test_a_glob_gives_keys_below_its_fixed_folder(tmp_path: Path) -> None:
     assert keys(list_sources([f"{tmp_path}/docs/**/*.md"])) == ["a.md", "x/b.md"]
 
 
+def test_a_last_double_star_is_every_file_below(tmp_path: Path) -> None:
+    write(tmp_path, "d/a.md", "d/x/b.md", "d/x/y/c.md", "d/.h/e.md", "d/a.md.meta.yaml")
+    assert keys(list_sources([f"{tmp_path}/d/**"])) == ["a.md", "x/b.md", "x/y/c.md"]
+    assert keys(list_sources([f"{tmp_path}/d/*/**"])) == ["x/b.md", "x/y/c.md"]
+
+
+def test_what_the_patterns_leave_out_is_counted(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "x/b.md", "c.txt", "d.md.meta.yaml", ".e.md")
+    assert list_sources([tmp_path], include=["*.rst"]).filtered == 3
+    assert list_sources([f"{tmp_path}/**"], exclude=["*.md"]).filtered == 2
+    assert list_sources([tmp_path]).filtered == 0
+
+
 def test_hidden_files_rules_and_sidecars_are_not_documents(tmp_path: Path) -> None:
     write(tmp_path, "a.md", ".b.md", ".git/c.md", "a.md.meta.yaml", "chunkprep.yaml", "x.bin")
     assert keys(list_sources([tmp_path])) == ["a.md", "x.bin"]
@@ -146,7 +159,7 @@ def test_a_folder_whose_ignore_file_cannot_be_read_fails(
 def test_a_folder_whose_ignore_file_could_not_be_downloaded_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "sub/b.md")
     lost = [tmp_path / "sub" / ".chunkprepignore"]
-    found = walk(tmp_path, Filter(), lambda path, reason, remedy: None, lost)
+    found = walk(tmp_path, Filter().takes, lambda path, reason, remedy: None, lost)
     assert [entry.relative for entry in found] == ["a.md"]
 
 
