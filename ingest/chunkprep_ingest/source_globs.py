@@ -1,19 +1,36 @@
-"""Globs in sources: the fixed folder at the front, and the pattern below it."""
+"""Paths and globs in sources: the fixed folder at the front, and the pattern below it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+from chunkprep_ingest.errors import RequestError
 
 _MAGIC = frozenset("*?[")
 _LITERAL = ("http://", "https://")
 """Where `?` starts a query, and nothing can be listed."""
+_FILE = "file://"
 
 
 def has_magic(text: str) -> bool:
     """Whether a path may be a glob."""
     return bool(_MAGIC & set(text))
+
+
+def as_path(source: str) -> str:
+    """A source that is no remote one as a path, which a file:// URL names too. Raises RequestError
+    for one of another machine.
+    """
+    if not source.startswith(_FILE):
+        return source
+    host, slash, path = source.removeprefix(_FILE).partition("/")
+    if host not in ("", "localhost") or not slash:
+        raise RequestError(f"{source}: no path of this machine; write file:///PATH", "sources")
+    return os.fsdecode(unquote_to_bytes(slash + path))
 
 
 def split_path(source: str) -> tuple[Path, str]:

@@ -25,8 +25,8 @@ from chunkprep_ingest.listing import (
 )
 from chunkprep_ingest.remote import Mirror, Wanted, default_home, is_remote, mirror
 from chunkprep_ingest.source_filters import IGNORE_FILE, Filter, hidden, says_of_others
-from chunkprep_ingest.source_globs import has_magic, split_path
-from chunkprep_ingest.url_secrets import without_secrets
+from chunkprep_ingest.source_globs import as_path, has_magic, split_path
+from chunkprep_ingest.url_secrets import without_fragment, without_secrets
 
 _REMEDY = "check the URL and its credentials"
 
@@ -60,7 +60,7 @@ def missing(sources: Sequence[str]) -> list[str]:
 
     URLs are nobody's path here, and never missing.
     """
-    return [source for source in sources if "://" not in source and not _there(source)]
+    return [source for source in sources if not (is_remote(source) or _there(as_path(source)))]
 
 
 def _there(source: str) -> bool:
@@ -94,8 +94,9 @@ class _Found:
 
     def add(self, source: str) -> None:
         if is_remote(source):
-            self._add_remote(source)
+            self._add_remote(without_fragment(source))
             return
+        source = as_path(source)
         path = Path(source)
         if not os.path.lexists(path) and has_magic(source):
             self._add_glob(source)

@@ -25,10 +25,21 @@ _LEAST = 4
 """Characters of a secret that is looked for in other text."""
 
 
+def without_fragment(source: str) -> str:
+    """The URL without the place in a page that it names: the server is not asked for that."""
+    web = _WEB.search(source)
+    if web is None:
+        return source
+    user = _USER.match(source, web.end() - len("://"))  # a password may hold a #
+    host = user.end() if user else web.end()
+    return source[:host] + source[host:].partition("#")[0]
+
+
 def without_secrets(source: str) -> str:
-    """The URL as documents are known by: without a password, or a query, which may be a
+    """The URL as documents are known by: without a password, a fragment, or a query, which may be a
     signature.
     """
+    source = without_fragment(source)
     web = _WEB.search(source) is not None
     url = _USER.sub(lambda found: "://" if web or found["password"] else found[0], source)
     url = url.partition("?")[0] if web else url
@@ -39,6 +50,7 @@ def as_recorded(source: str) -> str:
     """The URL as a run's record keeps it: with references, so that the source is found again, and
     without anything that may be a secret.
     """
+    source = without_fragment(source)
     query = source.partition("?")[2] if _WEB.search(source) else ""
     literal = any(_literal(value) for _, value in _pairs(query)) or _literal_user(source)
     return without_secrets(source) if literal else source

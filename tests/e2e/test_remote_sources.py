@@ -262,6 +262,8 @@ def test_a_page_of_a_web_server(cli: Cli, tmp_path: Path) -> None:
         assert cli.ingest(f"{base}/refund.md")["new"] == 1
         signed = base.replace("//", "//reader:hush@") + "/refund.md?signature=hush"
         assert cli.ingest(signed)["unchanged"] == 1
+        parts = [f"{base}/refund.md#{part}" for part in ("days", "fees")]
+        assert cli.ingest(*parts)["unchanged"] == 1
         gone = cli.ingest(f"{base}/gone.md", code=1)
         server.shutdown()
     assert uri(cli, "refund.md") == f"{base}/refund.md"

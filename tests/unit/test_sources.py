@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from chunkprep_ingest.errors import ChunkprepError
+from chunkprep_ingest.errors import ChunkprepError, RequestError
 from chunkprep_ingest.folder_walk import walk
 from chunkprep_ingest.listing import Listing
 from chunkprep_ingest.source_filters import Filter
-from chunkprep_ingest.sources import list_sources
+from chunkprep_ingest.sources import list_sources, missing
 
 
 def write(root: Path, *names: str) -> None:
@@ -95,6 +95,20 @@ def test_a_last_double_star_is_every_file_below(tmp_path: Path) -> None:
     write(tmp_path, "d/a.md", "d/x/b.md", "d/x/y/c.md", "d/.h/e.md", "d/a.md.meta.yaml")
     assert keys(list_sources([f"{tmp_path}/d/**"])) == ["a.md", "x/b.md", "x/y/c.md"]
     assert keys(list_sources([f"{tmp_path}/d/*/**"])) == ["x/b.md", "x/y/c.md"]
+
+
+def test_a_file_url_is_a_path(tmp_path: Path) -> None:
+    write(tmp_path, "d/a b.md", "d/c#1.md", os.fsdecode(b"d/caf\xe9.md"))
+    assert list_sources([(tmp_path / "d").as_uri()]) == list_sources([tmp_path / "d"])
+    assert keys(list_sources([f"file://{tmp_path}/d/a%20b.md"])) == ["a b.md"]
+    assert keys(list_sources([f"file://localhost{tmp_path}/d/*#1.md"])) == ["c#1.md"]
+    assert missing([f"file://{tmp_path}/d", f"file://{tmp_path}/e"]) == [f"file://{tmp_path}/e"]
+
+
+@pytest.mark.parametrize("source", ["file://", "file://elsewhere/a.md", "file://docs"])
+def test_a_file_url_of_no_path_here_is_refused(source: str) -> None:
+    with pytest.raises(RequestError, match="write file:///PATH"):
+        list_sources([source])
 
 
 def test_what_the_patterns_leave_out_is_counted(tmp_path: Path) -> None:

@@ -28,6 +28,12 @@ ENVIRONMENT = {"PW": "p@ss/w:rd", "SIG": "a%2Fb"}
         ("abfs://container@account.dfs/x", "abfs://container@account.dfs/x"),
         ("zip://*.md::https://u:p@host/a.zip", "zip://*.md::https://host/a.zip"),
         ("memory://", "memory://"),
+        ("https://host/a.html#part", "https://host/a.html"),
+        ("https://host/a.html#part?q=1", "https://host/a.html"),
+        ("https://host/a.html?q=1#part", "https://host/a.html"),
+        ("https://user:p#w@host/a.html#part", "https://host/a.html"),
+        ("s3://bucket/a#b.md", "s3://bucket/a#b.md"),
+        ("zip://a#b.md::https://host/a.zip#c", "zip://a#b.md::https://host/a.zip"),
     ],
 )
 def test_documents_are_known_by_a_url_without_secrets(source: str, shown: str) -> None:
@@ -48,6 +54,11 @@ def test_documents_are_known_by_a_url_without_secrets(source: str, shown: str) -
 )
 def test_references_are_read_where_secrets_stand(source: str, opened: str) -> None:
     assert expanded(source, ENVIRONMENT) == opened
+
+
+def test_a_fragment_is_not_recorded() -> None:
+    assert as_recorded("https://host/a.html?q=${SIG}#token=hush") == "https://host/a.html?q=${SIG}"
+    assert as_recorded("https://host/a.html#token=hush") == "https://host/a.html"
 
 
 def test_a_variable_that_is_not_set_is_named() -> None:
