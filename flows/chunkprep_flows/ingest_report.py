@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
@@ -102,6 +102,17 @@ class IngestReport:
 def failure(error: ReadError) -> Failure:
     """The error as data."""
     return {"code": error.code, "message": error.detail, "remedy": error.remedy}
+
+
+def sources_failed(report: IngestReport, listed: Set[str]) -> list[str]:
+    """Lines for what failed and is not `listed` among the failures: no document, but a source, as
+    a slip in a name is.
+    """
+    return [
+        f"{o.document}: {o.error['code']}: {o.error['message'].removeprefix(f'{o.document}: ')}"
+        for o in report.documents
+        if o.error is not None and o.document not in listed
+    ]
 
 
 def failed(document: str, error: ReadError, *, warnings: tuple[str, ...] = ()) -> DocumentOutcome:

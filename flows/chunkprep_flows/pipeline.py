@@ -17,7 +17,13 @@ from typing import NamedTuple, Protocol
 
 from chunkprep_flows.batch import BatchOrder
 from chunkprep_flows.gathering import all_filtered, fingerprints_for, judge, listing_of
-from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
+from chunkprep_flows.ingest_report import (
+    DocumentOutcome,
+    IngestReport,
+    failed,
+    sources_failed,
+    summed,
+)
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import StoppedError, stop_asked
 from chunkprep_flows.kept_stores import STORES
@@ -34,6 +40,9 @@ from chunkprep_ingest.listing import Listing, Unreadable
 from chunkprep_ingest.remote import is_remote
 from chunkprep_ingest.url_secrets import as_recorded
 from chunkprep_store import Store
+
+MOST_SOURCES = 20
+"""Sources that a run's record names as failed, though no document did."""
 
 RunBatches = Callable[[BatchOrder, Sequence[tuple[Work, ...]]], Iterable[list[DocumentOutcome]]]
 """Runs every batch and yields their outcomes as they come."""
@@ -283,6 +292,9 @@ def finish(run: Run, report: IngestReport, listing: Listing) -> None:
         forget_gone_failures(run.store, run.settings, listing)
     summary = asdict(replace(report, documents=()))
     del summary["documents"]
+    if report.failed:
+        listed = {failure.document for failure in run.store.failures(run.settings.collection)}
+        summary["sources_failed"] = sources_failed(report, listed)[:MOST_SOURCES]
     if run.flow_run is not None:
         summary["flow_run_url"] = run.flow_run.url
     run.store.finish_run(run.run_id, now=now(), summary=summary)

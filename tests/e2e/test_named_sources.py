@@ -40,3 +40,24 @@ def test_patterns_that_leave_out_everything_are_told(cli: Cli) -> None:
     assert report["seen"] == 0
     assert cli.ingest("docs/**", "--include", "*.md")["new"] == 1
     assert cli.ingest("docs", "--include", "*.md")["warnings"] == []
+
+
+def test_failures_tell_of_a_source_that_never_was_a_document(cli: Cli) -> None:
+    (cli.folder / "a.md").write_text("# A\n")
+    url = "http://127.0.0.1:9/x.md?signature=hush"
+    cli.ingest("a.md", "nowhere.md", url, "--mirror", cli.folder / "m", code=1)
+    said = cli("failures").stderr
+    assert said.splitlines() == [
+        "no document failed",
+        "the latest ingest could not read the source http://127.0.0.1:9/x.md: unreadable: "
+        "Connection refused",
+        "the latest ingest could not read the source nowhere.md: unreadable: "
+        "No such file or directory",
+    ]
+    (cli.folder / "a.md").write_bytes(b"")
+    cli.ingest("a.md", "nowhere.md", code=1)
+    listed = cli("failures", code=1)
+    assert "no document failed" not in listed.stderr
+    assert "could not read the source nowhere.md" in listed.stderr
+    cli.ingest("a.md", code=1)
+    assert cli("failures", code=1).stderr == ""

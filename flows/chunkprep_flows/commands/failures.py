@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from chunkprep_flows.console import print_records, talk
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.records import failure_record
+
+if TYPE_CHECKING:
+    from chunkprep_store import Store
 
 COLUMNS = ("document", "code", "attempts", "last_at", "message", "remedy")
 
@@ -18,7 +23,10 @@ COLUMNS = ("document", "code", "attempts", "last_at", "message", "remedy")
 @json_option
 @click.pass_context
 def failures(ctx: click.Context, retry: bool, store: str, collection: str, as_json: bool) -> None:
-    """List the documents whose last ingest failed. Exit 1 if there are some."""
+    """List the documents whose last ingest failed. Exit 1 if there are some.
+
+    A source that the latest ingest could not read at all, as a mistyped path, is told on stderr.
+    """
     if retry:
         from chunkprep_flows.progress import shown_progress
         from chunkprep_flows.retrying import retry_failures
@@ -28,8 +36,19 @@ def failures(ctx: click.Context, retry: bool, store: str, collection: str, as_js
                 talk(report.headline)
     with opened(store) as source:
         records = [failure_record(failure) for failure in source.failures(collection)]
+        sources = sources_of_latest(source, collection)
     if records or as_json:
         print_records(records, COLUMNS, as_json=as_json, right=("attempts",))
     if not records:
-        talk("no failures")
+        talk("no document failed" if sources else "no failures")
+    for line in sources:
+        talk(f"the latest ingest could not read the source {line}")
     ctx.exit(1 if records else 0)
+
+
+def sources_of_latest(store: Store, collection: str) -> list[str]:
+    """What the latest ingest that ended could not read, and is no document."""
+    for run in store.runs(collection):
+        if run.kind == "ingest" and run.summary is not None:
+            return list(run.summary.get("sources_failed", ()))
+    return []
