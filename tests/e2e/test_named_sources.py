@@ -61,3 +61,12 @@ def test_failures_tell_of_a_source_that_never_was_a_document(cli: Cli) -> None:
     assert "could not read the source nowhere.md" in listed.stderr
     cli.ingest("a.md", code=1)
     assert cli("failures", code=1).stderr == ""
+
+
+@pytest.mark.prefect
+def test_a_flow_run_with_an_empty_source_fails_and_says_so(prefect_api: str) -> None:
+    from chunkprep_flows.ingest_documents import ingest_documents
+
+    state = ingest_documents({"sources": [""]}, return_state=True)
+    assert state.is_failed()
+    assert "source 1 of 1 is empty" in str(state.message)
