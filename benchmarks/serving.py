@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import psutil
+import psycopg
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from chunkprep_flows.commands.serve import run_server
@@ -98,6 +99,20 @@ def processor_seconds(url: str) -> float:
     [first] = [each for each in psutil.Process().children() if port in each.cmdline()]
     times = [each.cpu_times() for each in (first, *first.children(recursive=True))]
     return float(sum(each.user + each.system for each in times))
+
+
+def database_seconds(store: str) -> float:
+    """Processor time so far of the PostgreSQL server on this machine that holds the store, those of
+    its processes that have ended included; 0 for a SQLite file.
+    """
+    if store.startswith("sqlite"):
+        return 0.0
+    with psycopg.connect(store) as connection:
+        server = psutil.Process(connection.info.backend_pid).parent()
+        assert server is not None
+        times = [server.cpu_times(), *(each.cpu_times() for each in server.children())]
+    ended = times[0].children_user + times[0].children_system
+    return float(ended + sum(each.user + each.system for each in times))
 
 
 def _free_port() -> int:
