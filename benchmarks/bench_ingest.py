@@ -239,7 +239,7 @@ def prefect(number: int, rounds: int) -> Iterator[Figure]:
 
 def parts(options: argparse.Namespace) -> dict[str, Callable[[], Iterator[Figure]]]:
     """What is measured, by the name that --parts takes."""
-    texts, pages = markdown(options.copies), html(max(1, options.copies // 4))
+    texts, pages = markdown(options.copies), html(max(1, options.copies // 2))
     rounds = options.rounds
     return {
         "markdown": lambda: whole("Markdown", texts, 2.0, 15.0, rounds),

@@ -10,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import orjson
-
 from chunkprep_packer import Packer, PackRequest
 
 WARM_UP = 50
@@ -29,8 +27,7 @@ def main(store: str, bodies: str, seconds: str) -> None:
         packer.flush()
         done, begun, worked = 0, time.perf_counter(), time.process_time()
         while time.perf_counter() - begun < float(seconds):
-            answer = packer.pack(PackRequest.from_json(lines[done % len(lines)]))
-            orjson.dumps(vars(answer))
+            packer.answer(PackRequest.from_json(lines[done % len(lines)])).to_json()
             done += 1
             if done % CATCH_UP == 0:
                 packer.flush()

@@ -17,7 +17,7 @@ import psutil
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from chunkprep_flows.commands.serve import run_server
-from chunkprep_packer.service.app import create_app
+from chunkprep_packer.service.app import app_from_environment
 from chunkprep_packer.service.settings import ServiceSettings
 
 CHUNKPREP = (sys.executable, "-m", "chunkprep_flows.cli")
@@ -37,7 +37,7 @@ def constant_app() -> FastAPI:
         await request.body()
         return Response(answer, media_type="application/json")
 
-    return create_app(ServiceSettings.from_environment(), routers=[router])
+    return app_from_environment(router)
 
 
 @contextmanager

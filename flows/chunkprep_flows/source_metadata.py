@@ -39,7 +39,7 @@ class SourceMetadata:
 
     def of(self, work: Work, front_matter: Mapping[str, object]) -> Metadata:
         """The document's metadata. Raises MetadataError (bad_metadata)."""
-        return self._book(work).metadata(Path(work.path), front_matter)
+        return self._book(work).metadata(work.path, front_matter)
 
     def digest(self, work: Work) -> str:
         """Moves with every byte that is written beside the document."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from chunkprep_ingest.source_filters import Filter, Ignored, says_of_others
 
@@ -12,16 +13,23 @@ Fail = Callable[[Path, str], None]
 """Hears of a folder that could not be listed, and why."""
 
 
-def walk(root: Path, wanted: Filter, fail: Fail) -> Iterator[Path]:
+class Entry(NamedTuple):
+    """A file or folder; `relative` is its path below the walk's root (POSIX)."""
+
+    path: Path
+    relative: str
+
+
+def walk(root: Path, wanted: Filter, fail: Fail) -> Iterator[Entry]:
     """The files below `root` that count, and links that lead to nothing.
 
     Real folders first and symbolic links after them, so that a link never hides a file.
     """
     here = _Walk(root, wanted, fail)
-    yield from here.descend(root)
+    yield from here.descend(Entry(root, ""))
     while here.links:
         link = here.links.pop(0)
-        if link.is_dir():
+        if link.path.is_dir():
             yield from here.descend(link)
         else:
             yield link
@@ -31,48 +39,43 @@ class _Walk:
     """One walk under way: links met and folders seen."""
 
     def __init__(self, root: Path, wanted: Filter, fail: Fail) -> None:
-        self.root = root
         self.wanted = wanted
         self.fail = fail
-        self.links: list[Path] = []
+        self.links: list[Entry] = []
         self.seen: set[tuple[int, int]] = set()
         self.ignored = Ignored(root)
 
-    def descend(self, folder: Path) -> Iterator[Path]:
+    def descend(self, folder: Entry) -> Iterator[Entry]:
         stack = [folder]
         while stack:
             folder = stack.pop()
             try:
-                status = folder.stat()
-                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+                status = folder.path.stat()
+                entries = sorted(os.scandir(folder.path), key=lambda entry: entry.name)
             except OSError as error:
-                self.fail(folder, error.strerror or str(error))
+                self.fail(folder.path, error.strerror or str(error))
                 continue
             if (status.st_dev, status.st_ino) in self.seen:
                 continue
             self.seen.add((status.st_dev, status.st_ino))
-            self.ignored.load(folder)
+            self.ignored.load(folder.path)
             yield from self._entries(folder, entries, stack)
 
     def _entries(
-        self, folder: Path, entries: list[os.DirEntry[str]], stack: list[Path]
-    ) -> Iterator[Path]:
+        self, folder: Entry, entries: list[os.DirEntry[str]], stack: list[Entry]
+    ) -> Iterator[Entry]:
+        before = f"{folder.relative}/" if folder.relative else ""
         for entry in entries:
-            path = folder / entry.name
+            found = Entry(folder.path / entry.name, before + entry.name)
             directory = entry.is_dir(follow_symlinks=False)
-            leads_on = directory or (entry.is_symlink() and path.is_dir())
-            if entry.name.startswith(".") or self.ignored.covers(path, leads_on):
+            leads_on = directory or (entry.is_symlink() and found.path.is_dir())
+            if entry.name.startswith(".") or self.ignored.covers(found.path, leads_on):
                 continue
             if directory:
-                stack.append(path)
-            elif not self._takes(path, leads_on):
+                stack.append(found)
+            elif says_of_others(entry.name) or not (leads_on or self.wanted.takes(found.relative)):
                 continue
             elif entry.is_symlink():
-                self.links.append(path)
+                self.links.append(found)
             elif entry.is_file(follow_symlinks=False):
-                yield path
-
-    def _takes(self, path: Path, leads_on: bool) -> bool:
-        if says_of_others(path.name):
-            return False
-        return leads_on or self.wanted.takes(path.relative_to(self.root).as_posix())
+                yield found

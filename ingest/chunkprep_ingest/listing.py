@@ -66,7 +66,12 @@ def key_of(path: Path, root: Path, name: str) -> str:
         relative = path.relative_to(root).as_posix()
     except ValueError:
         relative = path.name
-    return document_key(printable(relative if relative != "." else name))
+    return key_below(relative if relative != "." else name)
+
+
+def key_below(relative: str) -> str:
+    """The key of the document at a path (POSIX) below its source folder."""
+    return document_key(printable(relative))
 
 
 def printable(text: str) -> str:

@@ -138,7 +138,8 @@ class ChunkRow(NamedTuple):
     `boundaries` ([[offset, kind, block_tokens], ...]), `heading_path`, `access` and `tags` are
     JSON texts: the packer parses only those it looks at. Costs are those of the encoding that
     was asked for. `stored_at` is the moment the version was written; `held_from` is since when
-    its text holds, where it was cut again since (else None).
+    its text holds, where it was cut again since (else None). `version_id` is the row number of its
+    version, which the pack log goes by; None for what is in no store.
     """
 
     chunk_id: str
@@ -169,6 +170,7 @@ class ChunkRow(NamedTuple):
     profile: str
     stored_at: Moment
     held_from: Moment | None = None
+    version_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ folder's `chunkprep.yaml`, field by field. A rules file reads:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +38,13 @@ class Rule(NamedTuple):
     values: Mapping[str, object]
 
 
+class _Rules(NamedTuple):
+    """The rules of one file, whose patterns are relative to `folder`."""
+
+    folder: Path
+    rules: tuple[Rule, ...]
+
+
 @dataclass(slots=True)
 class RuleBook:
     """The metadata beside the files below one source folder; each rules file is read once.
@@ -48,65 +55,66 @@ class RuleBook:
     root: Path
     extra: Path | None = None
     _read: dict[Path, tuple[Rule, ...]] = field(default_factory=dict)
-    _above: dict[Path, tuple[tuple[Path, Path], ...]] = field(default_factory=dict)
+    _folders: dict[str, tuple[_Rules, ...]] = field(default_factory=dict)
 
-    def beside(self, path: Path) -> dict[str, object]:
+    def beside(self, path: Path | str) -> dict[str, object]:
         """The raw values that folder rules and the sidecar give the file at `path`.
 
         Raises MetadataError (bad_metadata) naming the file that is wrong.
         """
         values: dict[str, object] = {}
-        for folder, file in self._rules_above(path):
-            values |= self._matching(file, folder, path)
-        if self.extra is not None:
-            values |= self._matching(self.extra, self.root, path)
+        for there in self._rules_for(os.path.dirname(path)):  # noqa: PTH120 - asked for each file
+            relative = Path(path).relative_to(there.folder).as_posix()
+            for rule in there.rules:
+                if rule.match.match_file(relative):
+                    values |= rule.values
         return values | _sidecar(path)
 
     def digest(self, path: Path) -> str:
         """Moves with every byte of the files that may give the file at `path` its metadata."""
-        files = [file for _, file in self._rules_above(path)]
-        files += [] if self.extra is None else [self.extra]
+        files = [file for _, file in self._files_for(path.parent)]
         files.append(path.with_name(path.name + SIDECAR_SUFFIX))
         return digest(*map(_raw, files))
 
-    def metadata(self, path: Path, front_matter: Mapping[str, object]) -> Metadata:
+    def metadata(self, path: Path | str, front_matter: Mapping[str, object]) -> Metadata:
         """The metadata of the document at `path`, whose front matter is given.
 
         Raises MetadataError (bad_metadata) naming the field and where its value was written.
         """
         values = self.beside(path) | dict(front_matter)
-        return parse_metadata(values, path.name) if values else _NOTHING_SAID
+        return parse_metadata(values, Path(path).name) if values else _NOTHING_SAID
 
-    def _rules_above(self, path: Path) -> tuple[tuple[Path, Path], ...]:
-        """The folders from the source folder down to the file's own, each with its rules file."""
-        found = self._above.get(path.parent)
+    def _rules_for(self, folder: str) -> tuple[_Rules, ...]:
+        """The rules that may match a folder's files, the strongest last; most folders have none."""
+        found = self._folders.get(folder)
         if found is None:
-            folders = [folder for folder in path.parents if folder.is_relative_to(self.root)]
-            found = tuple((folder, folder / RULES_FILE) for folder in folders[::-1])
-            self._above[path.parent] = found
+            books = [_Rules(at, self._rules(file)) for at, file in self._files_for(Path(folder))]
+            found = self._folders[folder] = tuple(book for book in books if book.rules)
         return found
 
-    def _matching(self, file: Path, folder: Path, path: Path) -> dict[str, object]:
+    def _files_for(self, folder: Path) -> Iterator[tuple[Path, Path]]:
+        """The rules files from the source folder down to this one, and the user's, each with the
+        folder that its patterns are relative to.
+        """
+        for above in [*folder.parents[::-1], folder]:
+            if above.is_relative_to(self.root):
+                yield above, above / RULES_FILE
+        if self.extra is not None:
+            yield self.root, self.extra
+
+    def _rules(self, file: Path) -> tuple[Rule, ...]:
         if file not in self._read:
             self._read[file] = _rules(file, required=file == self.extra)
-        rules = self._read[file]
-        values: dict[str, object] = {}
-        if not rules:
-            return values
-        relative = path.relative_to(folder).as_posix()
-        for rule in rules:
-            if rule.match.match_file(relative):
-                values |= rule.values
-        return values
+        return self._read[file]
 
 
 _NOTHING_SAID = Metadata()
 
 
-def _sidecar(path: Path) -> dict[str, object]:
+def _sidecar(path: Path | str) -> dict[str, object]:
     if not os.path.lexists(f"{path}{SIDECAR_SUFFIX}"):  # most files have none: ask cheaply
         return {}
-    file = path.with_name(path.name + SIDECAR_SUFFIX)
+    file = Path(f"{path}{SIDECAR_SUFFIX}")
     text = _text(file)
     return {} if text is None else _known(parse_yaml(text, file.name), file.name)
 

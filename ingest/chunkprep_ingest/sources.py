@@ -11,9 +11,16 @@ from typing import NamedTuple
 from urllib.parse import quote_from_bytes, unquote, urlsplit
 
 from chunkprep_ingest.errors import ChunkprepError, ReadError
-from chunkprep_ingest.folder_walk import walk
+from chunkprep_ingest.folder_walk import Entry, walk
 from chunkprep_ingest.ids import document_key
-from chunkprep_ingest.listing import Listing, SourceFile, Unreadable, key_of, printable
+from chunkprep_ingest.listing import (
+    Listing,
+    SourceFile,
+    Unreadable,
+    key_below,
+    key_of,
+    printable,
+)
 from chunkprep_ingest.remote import Mirror, Wanted, default_home, is_remote, mirror
 from chunkprep_ingest.source_filters import IGNORE_FILE, Filter, hidden, says_of_others
 from chunkprep_ingest.source_globs import has_magic, split_path
@@ -86,7 +93,7 @@ class _Found:
         self.keys: dict[str, str] = {}  # key -> real path
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
-        self.places: dict[Path, _Place] = {}
+        self.places: dict[str, _Place] = {}
 
     def add(self, source: str) -> None:
         if is_remote(source):
@@ -99,7 +106,7 @@ class _Found:
             self.roots.append(path)
             self._add_folder(path)
         else:
-            self._add_file(path, path.parent, named=True)
+            self._add_file(Entry(path, path.name or source), path.parent, named=True)
 
     def listing(self) -> Listing:
         files = sorted(self.files.values(), key=lambda file: file.key)
@@ -124,7 +131,8 @@ class _Found:
             self._add_folder(found.root)
         for name in () if found.kind == "folder" else found.files:
             if found.kind == "file" or not _ours(name):
-                self._add_file(found.root / name, found.root, named=found.kind == "file")
+                entry = Entry(found.root / name, name)
+                self._add_file(entry, found.root, named=found.kind == "file")
 
     def _counts(self, relative: str) -> bool:
         return bool(relative) and not hidden(relative) and self.wanted.takes(relative)
@@ -134,21 +142,22 @@ class _Found:
         if not root.is_dir():
             self._fail(root, root, "no such folder")
             return
-        found = sorted(root.glob(pattern))
-        found = [path for path in found if not hidden(path.relative_to(root).as_posix())]
+        found = [Entry(path, path.relative_to(root).as_posix()) for path in root.glob(pattern)]
+        found = sorted(entry for entry in found if not hidden(entry.relative))
         if not found:
             self._fail(Path(source), root, "no file matches")
-        for path in found:
-            if not path.is_dir() and self.wanted.takes(path.relative_to(root).as_posix()):
-                self._add_file(path, root)
+        for entry in found:
+            if not entry.path.is_dir() and self.wanted.takes(entry.relative):
+                self._add_file(entry, root)
 
     def _add_folder(self, root: Path) -> None:
-        for path in walk(root, self.wanted, partial(self._fail_below, root)):
-            self._add_file(path, root)
+        for entry in walk(root, self.wanted, partial(self._fail_below, root)):
+            self._add_file(entry, root)
 
-    def _add_file(self, path: Path, root: Path, *, named: bool = False) -> None:
-        if path in self.unreadable:  # what an earlier run downloaded of it is out of date
-            return
+    def _add_file(self, entry: Entry, root: Path, *, named: bool = False) -> None:
+        path = entry.path
+        if self.unreadable and path in self.unreadable:
+            return  # what an earlier run downloaded of it is out of date
         try:
             status = path.lstat()
             linked = stat.S_ISLNK(status.st_mode)
@@ -160,35 +169,31 @@ class _Found:
             if named:
                 self._fail(path, root, "not a regular file")
             return
-        place = self._place(path.parent)
-        real = os.path.realpath(path) if linked else place.path + path.name
+        folder, name = os.path.split(path)
+        place = self._place(folder)
+        real = os.path.realpath(path) if linked else place.path + name
         if real in self.files:
             return
-        key = key_of(path, root, path.name or os.fspath(path))
+        key = key_below(entry.relative)
         other = self.keys.setdefault(key, real)
         if other != real:
             raise ChunkprepError(
                 f"two files would be the document {key!r}: {self.files[other].path} and {path}; "
                 f"name a folder that holds both instead"
             )
-        uri = self._uri(path, root, place)
+        remote = self.remote.get(root) if self.remote else None
+        uri = remote.uri(entry.relative) if remote else place.uri + _quoted(name)
         self.files[real] = SourceFile(
             key, uri, path, root, status.st_size, status.st_mtime_ns, named
         )
 
-    def _place(self, folder: Path) -> _Place:
+    def _place(self, folder: str) -> _Place:
         found = self.places.get(folder)
         if found is None:
-            real = folder.resolve()
+            real = Path(folder).resolve()
             uri = real.as_uri().removesuffix("/")
             found = self.places[folder] = _Place(os.path.join(real, ""), f"{uri}/")  # noqa: PTH118
         return found
-
-    def _uri(self, path: Path, root: Path, place: _Place) -> str:
-        found = self.remote.get(root)
-        if found is not None:
-            return found.uri(path.relative_to(root).as_posix())
-        return place.uri + quote_from_bytes(os.fsencode(path.name))
 
     def _fail_below(self, root: Path, path: Path, reason: str) -> None:
         self._fail(path, root, reason)
@@ -197,6 +202,10 @@ class _Found:
         error = ReadError("unreadable", f"{printable(os.fspath(path))}: {reason}")
         key = key_of(path, root, path.name or os.fspath(path))
         self.unreadable.setdefault(path, Unreadable(key, path, error))
+
+
+def _quoted(name: str) -> str:
+    return quote_from_bytes(os.fsencode(name))
 
 
 def _ours(relative: str) -> bool:

@@ -15,7 +15,6 @@ from chunkprep_ingest.errors import UnavailableError
 from chunkprep_store import PackRecord
 
 Write = Callable[[str, Sequence[PackRecord]], None]
-Build = Callable[[], PackRecord]
 Outcome = Literal["written", "refused", "away"]
 
 _PAUSES = (0.05, 0.5, 2.0)  # seconds before each further try of a write that failed
@@ -25,18 +24,17 @@ class LogWriter:
     """Writes records in batches of at most `batch`, about every `interval` seconds.
 
     At most `capacity` records wait. Who brings a further one waits for room for at most `patience`
-    seconds; then it is lost, and counted. A record is built by the
-    writing thread, not by the request. Everything waiting is written by `close`, and at exit.
+    seconds; then it is lost, and counted. Everything waiting is written by `close`, and at exit.
     """
 
     def __init__(
         self,
         write: Write,
         *,
-        capacity: int = 1_000,
+        capacity: int = 2_000,
         batch: int = 200,
         interval: float = 0.1,
-        patience: float = 0.25,
+        patience: float = 2.0,
         pauses: Sequence[float] = _PAUSES,
     ) -> None:
         self._write = write
@@ -45,7 +43,7 @@ class LogWriter:
         self._interval = interval
         self._patience = patience
         self._pauses = pauses
-        self._waiting: deque[tuple[str, Build]] = deque()
+        self._waiting: deque[tuple[str, PackRecord]] = deque()
         self._change = threading.Condition()
         self._queued = 0  # records ever taken
         self._settled = 0  # of these: written, or lost
@@ -55,15 +53,15 @@ class LogWriter:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def put(self, collection: str, build: Build) -> bool:
+    def put(self, collection: str, record: PackRecord) -> bool:
         """Queue a record; False where it is lost because too many are waiting."""
         with self._change:
-            if self._full():
-                self._change.wait_for(lambda: self._closed or not self._full(), self._patience)
-            if self._closed or self._full():
+            if self.full:
+                self._change.wait_for(lambda: self._closed or not self.full, self._patience)
+            if self._closed or self.full:
                 self._lost += 1
                 return False
-            self._waiting.append((collection, build))
+            self._waiting.append((collection, record))
             self._queued += 1
             if self._thread is None:
                 self._start()
@@ -71,7 +69,14 @@ class LogWriter:
                 self._change.notify_all()
         return True
 
-    def _full(self) -> bool:
+    def lose(self) -> None:
+        """Count a record that could not be made."""
+        with self._change:
+            self._lost += 1
+
+    @property
+    def full(self) -> bool:
+        """Whether a further record would have to wait for room."""
         return self._queued - self._settled >= self._capacity
 
     def take_lost(self) -> int:
@@ -120,7 +125,7 @@ class LogWriter:
                 self._settled += len(batch)
                 self._change.notify_all()
 
-    def _next(self) -> list[tuple[str, Build]]:
+    def _next(self) -> list[tuple[str, PackRecord]]:
         """The next batch, when it is full, or its time has come; nothing once closed and empty."""
         with self._change:
             self._change.wait_for(lambda: self._waiting or self._closed)
@@ -131,16 +136,11 @@ class LogWriter:
             size = min(self._batch, len(self._waiting))
             return [self._waiting.popleft() for _ in range(size)]
 
-    def _write_batch(self, batch: Sequence[tuple[str, Build]]) -> None:
+    def _write_batch(self, batch: Sequence[tuple[str, PackRecord]]) -> None:
         records: dict[str, list[PackRecord]] = defaultdict(list)
-        lost = 0
-        for collection, build in batch:
-            try:
-                records[collection].append(build())
-            except Exception:
-                lost += 1
-        for collection, found in records.items():
-            lost += self._write_all(collection, found)
+        for collection, record in batch:
+            records[collection].append(record)
+        lost = sum(self._write_all(name, found) for name, found in records.items())
         if lost:
             with self._change:
                 self._lost += lost

@@ -66,8 +66,8 @@ class LoggedPack:
     @classmethod
     def of(cls, record: PackRecord) -> LoggedPack:
         """Parse a record."""
-        request = LoggedRequest(**orjson.loads(record.request_json))
-        return cls(record, request, orjson.loads(record.result_json))
+        result = orjson.loads(record.result_json)
+        return cls(record, LoggedRequest(**request_fields(record, result)), result)
 
     def known_ids(self) -> list[str]:
         """Every chunk that the decision knew: pins, candidates, what they were forwarded to."""
@@ -123,7 +123,7 @@ class LoggedPack:
         by_id |= {d["chunk_id"]: _absent_row(d) for d in absent if d["tokens"] is not None}
         known, successors = dict(by_id), {}
         for decision in self.result["decisions"]:
-            old = decision["forwarded_from"]
+            old = decision.get("forwarded_from")  # gone where its document was erased
             if old is not None:
                 successors[old] = by_id[decision["chunk_id"]]
                 known.setdefault(old, successors[old]._replace(chunk_id=old))
@@ -149,12 +149,23 @@ class LoggedPack:
         reasons: dict[str, str | None] = {}
         for decision in self.result["decisions"]:
             name, reason = decision["chunk_id"], decision["reason"]
-            if decision["forwarded_from"] is not None:
+            if decision.get("forwarded_from") is not None:
                 reasons.setdefault(decision["forwarded_from"], "superseded")
             if reason != "duplicate_id":
                 known = _ELIGIBILITY | _REPEATS if name in absent else _ELIGIBILITY
                 reasons.setdefault(name, reason if reason in known else None)
         return lambda row: reasons.get(row.chunk_id)
+
+
+def request_fields(record: PackRecord, result: Mapping[str, Any]) -> dict[str, Any]:
+    """The request as logged; `result` is the record's, parsed. Its decisions tell the candidates,
+    best first, unless the record is of format 1.
+    """
+    candidates = [
+        {"chunk_id": d.get("forwarded_from") or d["chunk_id"], "score": d["score"]}
+        for d in result["decisions"]
+    ]
+    return {"candidates": candidates, **orjson.loads(record.request_json)}
 
 
 def _absent_row(decision: Mapping[str, Any]) -> ChunkRow:

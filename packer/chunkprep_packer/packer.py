@@ -10,6 +10,7 @@ from uuid import uuid4
 from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import StoreError
 from chunkprep_ingest.model import Moment
+from chunkprep_packer.answer import Answer, Shared, shared_json
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.gather import gather
 from chunkprep_packer.log_writer import LogWriter
@@ -75,14 +76,25 @@ class Packer(Closing):
         `request_id` (default: a new one) names the pack in the log. Raises RequestError and its
         kinds (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
         """
+        return self.answer(request, request_id=request_id).result
+
+    def answer(self, request: PackRequest, *, request_id: str | None = None) -> Answer:
+        """As `pack`, for those who answer in JSON: what the log holds too is not written twice."""
         packed = self.pack_core(request)
-        name = request_id or uuid4().hex
-        notices = warnings(packed.plan)
-        if self._log is not None and request.log and self.store.read_only:
-            notices.append("log_dropped: the store is read-only, so this pack is not in its log")
-        elif self._log is not None and request.log:
-            notices += self._write(packed, request, name, tuple(notices))
-        return to_result(packed, name, notices)
+        result = to_result(packed, request_id or uuid4().hex)
+        if self._log is None or not request.log:
+            return Answer(result, {})
+        if self.store.read_only:
+            notice = "log_dropped: the store is read-only, so this pack is not in its log"
+            result.warnings.append(notice)
+            return Answer(result, {})
+        shared = self._write(packed, request, result)
+        if lost := self._log.take_lost():
+            result.warnings.append(
+                f"log_dropped: {lost} pack log records were lost since the last answer; give the "
+                f"store more room, or log in sync mode"
+            )
+        return Answer(result, shared)
 
     def pack_core(self, request: PackRequest) -> Packed:
         """Look up, decide and render, without a log entry and without a result's objects.
@@ -103,6 +115,14 @@ class Packer(Closing):
         """Pack log records lost since the packer was opened."""
         return 0 if self._log is None else self._log.losses
 
+    @property
+    def waits(self) -> bool:
+        """Whether a pack may have to wait: for a database server, or for room in the log. Readers
+        of a SQLite file wait for nobody, its writers included.
+        """
+        full = self._log is not None and self._log.full
+        return full or self._sync or self.store.dialect != "sqlite"
+
     def flush(self) -> None:
         """Wait until every pack so far is in the log."""
         if self._log is not None:
@@ -116,28 +136,30 @@ class Packer(Closing):
         if self._owns_store:
             self.store.close()
 
-    def _write(
-        self, packed: Packed, request: PackRequest, name: str, notices: tuple[str, ...]
-    ) -> list[str]:
-        """Log the pack; a warning where records were lost since the last one."""
+    def _write(self, packed: Packed, request: PackRequest, result: PackResult) -> Shared:
+        """Log the pack; the JSON that was made for it. A pack that JSON cannot hold (a lone
+        surrogate in the name of a pinned text, say) is not logged.
+        """
         assert self._log is not None
         logged = Logged(
-            name, self._clock(), packed.as_of, packed.encoding, request, packed.plan,
-            packed.text, self._profiles.templates, notices,
+            result.request_id, self._clock(), packed.as_of, packed.encoding, request, packed.plan,
+            packed.text, self._profiles.templates, tuple(result.warnings),
         )  # fmt: skip
-        self._log.put(request.collection, lambda: to_record(logged))
+        try:
+            shared = shared_json(  # the text too: its digest then takes the UTF-8 that is made here
+                text=result.text, blocks=result.blocks, decisions=result.decisions, log=result.log
+            )
+            record = to_record(logged, shared)
+        except (TypeError, ValueError):
+            self._log.lose()
+            return {}
+        self._log.put(request.collection, record)
         if self._sync:
             self._log.flush()
-        lost = self._log.take_lost()
-        if not lost:
-            return []
-        return [
-            f"log_dropped: {lost} pack log records were lost since the last answer; give the "
-            f"store more room, or log in sync mode"
-        ]
+        return shared
 
 
-def to_result(packed: Packed, request_id: str, notices: list[str]) -> PackResult:
+def to_result(packed: Packed, request_id: str) -> PackResult:
     """The answer; its parts are ours and right, so they are not validated again."""
     plan = packed.plan
     return PackResult.model_construct(
@@ -152,7 +174,7 @@ def to_result(packed: Packed, request_id: str, notices: list[str]) -> PackResult
         blocks=blocks(plan, packed.sizes),
         decisions=decisions(plan),
         log=figures(plan),
-        warnings=notices,
+        warnings=warnings(plan),
     )
 
 

@@ -1,8 +1,9 @@
 """A pack as the log keeps it: enough to explain it, to replay it, and to prove the replay.
 
-`request_json` is the request without vectors and pinned texts (hash and tokens instead, unless
-the request says otherwise); `result_json` the answer without its text, with the text's digest and
-the facts that a later replay could not read from the store any more.
+`request_json` is the request without vectors, pinned texts (hash and tokens instead, unless the
+request says otherwise) and candidates, which the decisions tell; `result_json` the answer without
+its text, with the text's digest and the facts that a later replay could not read from the store any
+more.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import orjson
 from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.template import Template
+from chunkprep_packer.answer import Shared
 from chunkprep_packer.decide import Plan
 from chunkprep_packer.diversity import to_text
 from chunkprep_packer.eligibility import since
 from chunkprep_packer.pins import TEXT_ID
 from chunkprep_packer.render import render
 from chunkprep_packer.request import PackRequest
-from chunkprep_packer.summary import blocks, decisions, figures
 from chunkprep_store import PackedChunk, PackRecord
 
-FORMAT = 1
-"""Version of the JSON that a record holds."""
+FORMAT = 2
+"""Version of the JSON that a record holds; before 2, candidates stood in the request too."""
 
 
 class Logged(NamedTuple):
@@ -42,8 +43,10 @@ class Logged(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def to_record(logged: Logged) -> PackRecord:
-    """The record that the store writes."""
+def to_record(logged: Logged, shared: Shared) -> PackRecord:
+    """The record that the store writes; `shared` are the blocks, decisions and figures (`log`) that
+    the caller is answered.
+    """
     return PackRecord(
         request_id=logged.request_id,
         at=logged.at,
@@ -52,10 +55,10 @@ def to_record(logged: Logged) -> PackRecord:
         slot=logged.request.budget,
         used_tokens=logged.plan.used_tokens,
         request_json=orjson.dumps(_request(logged)).decode(),
-        result_json=orjson.dumps(_result(logged)).decode(),
+        result_json=orjson.dumps(_result(logged, shared)).decode(),
         warnings=logged.warnings,
         chunks=tuple(
-            PackedChunk(row.chunk_id, position, None if cut is None else cut.offset)
+            PackedChunk(row.chunk_id, position, None if cut is None else cut.offset, row.version_id)
             for position, (row, cut) in enumerate(logged.plan.blocks())
             if row.chunk_id != TEXT_ID
         ),
@@ -65,10 +68,6 @@ def to_record(logged: Logged) -> PackRecord:
 def _request(logged: Logged) -> dict[str, Any]:
     request = logged.request
     data = request.model_dump(mode="json", exclude={"candidates", "query_vector", "pin_text"})
-    data["candidates"] = [
-        {"chunk_id": candidate.chunk_id, "score": float(candidate.score)}
-        for candidate in request.candidates
-    ]
     rows = [row for row in logged.plan.pins if row.chunk_id == TEXT_ID]
     data["pin_text"] = [
         {
@@ -83,14 +82,14 @@ def _request(logged: Logged) -> dict[str, Any]:
     return data
 
 
-def _result(logged: Logged) -> dict[str, Any]:
+def _result(logged: Logged, shared: Shared) -> dict[str, Any]:
     plan = logged.plan
     cosines = plan.screened.cosines
     return {
         "format": FORMAT,
-        "blocks": blocks(plan),
-        "decisions": decisions(plan),
-        "log": figures(plan),
+        "blocks": shared["blocks"],
+        "decisions": shared["decisions"],
+        "log": shared["log"],
         "pinned_tokens": plan.pinned_tokens,
         "pins": [row.chunk_id for row in plan.pins if row.chunk_id != TEXT_ID],
         "note_tokens": plan.note_tokens,

@@ -52,5 +52,5 @@ def block_texts(
             header = template.with_ordinal(header, number)
         if cut is not None:
             body = template.cut(body, cut.offset)
-        parts.append(header + body + template.delimiter)
+        parts.append(f"{header}{body}{template.delimiter}")
     return parts

@@ -7,7 +7,7 @@ the name of its command-line option. A bad request raises RequestError: one line
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from unicodedata import normalize
@@ -23,6 +23,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import from_json
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import iso
@@ -76,6 +77,18 @@ class Candidate:
     chunk_id: str
     score: Number
     vector: Sequence[Number] | None = None
+
+
+def _with_floats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Scores of other kinds of numbers (numpy's, Decimal) as those that JSON can hold."""
+    return tuple(
+        replace(each, score=float(each.score)) if _is_other_number(each.score) else each
+        for each in candidates
+    )
+
+
+def _is_other_number(score: object) -> bool:
+    return type(score) is not float and hasattr(score, "__float__") and not isinstance(score, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +168,7 @@ class PackOptions(BaseModel):
 
     if not TYPE_CHECKING:
 
-        def __init__(self, *positional: object, **values: Any) -> None:
+        def __init__(self, /, *positional: object, **values: Any) -> None:
             """Check the values. Raises RequestError naming the field."""
             if positional:
                 raise TypeError(
@@ -184,7 +197,7 @@ class PackOptions(BaseModel):
 class PackRequest(PackOptions):
     """A request: options, candidates in any order, texts to pin, and the query's vector."""
 
-    candidates: Annotated[Sequence[Candidate], AfterValidator(tuple)]
+    candidates: Annotated[Sequence[Candidate], AfterValidator(_with_floats)]
     """What the retriever found, in any order."""
     pin_text: Annotated[
         Sequence[Annotated[PinText, BeforeValidator(_as_pin_text)]], AfterValidator(tuple)
@@ -206,6 +219,12 @@ class PackRequest(PackOptions):
     def from_json(cls, text: str | bytes) -> PackRequest:
         """The request in a JSON object. Raises RequestError for anything else."""
         try:
+            fields = from_json(text)
+            if isinstance(fields, dict):
+                return cls(**fields)
+        except ValueError:
+            pass
+        try:  # no JSON, or no object: pydantic says which
             return cls.model_validate_json(text)
         except ValidationError as error:
             raise complaint(error, cls.model_fields) from error
@@ -239,24 +258,26 @@ def _check_candidates(candidates: Sequence[Candidate]) -> None:
 
 
 def _check_vectors(request: PackRequest) -> None:
-    lengths = [
-        (f"candidates[{at}].vector", None if c.vector is None else len(c.vector))
-        for at, c in enumerate(request.candidates)
-    ]
+    vectors = [candidate.vector for candidate in request.candidates]
     if request.mmr is not None:
-        without = next((name for name, length in lengths if not length), None)
+        without = next((at for at, vector in enumerate(vectors) if not vector), None)
         if without is not None:
             raise RequestError(
-                f"{without}: mmr needs the vector of every candidate; add it, or leave mmr out",
+                f"candidates[{without}].vector: mmr needs the vector of every candidate; add it, "
+                f"or leave mmr out",
                 "candidates.vector",
             )
-    if request.query_vector is not None:
-        lengths.insert(0, ("query_vector", len(request.query_vector)))
-    known = [(name, length) for name, length in lengths if length is not None]
-    for name, length in known[1:]:
-        if length != known[0][1]:
+    known = [("query_vector", request.query_vector)] if request.query_vector is not None else []
+    known += [
+        (f"candidates[{at}].vector", vector)
+        for at, vector in enumerate(vectors)
+        if vector is not None
+    ]
+    for name, vector in known[1:]:
+        first, length = known[0][0], len(known[0][1])
+        if len(vector) != length:
             raise RequestError(
-                f"{name}: {length} numbers, where {known[0][0]} has {known[0][1]}; take all "
+                f"{name}: {len(vector)} numbers, where {first} has {length}; take all "
                 f"vectors from one embedding model",
                 "query_vector" if name == "query_vector" else "candidates.vector",
             )

@@ -4,8 +4,9 @@ from chunkprep_store.adding import WriteOutcome
 from chunkprep_store.audit import CHECKS, Finding, Sources
 from chunkprep_store.changes import Change
 from chunkprep_store.collection import StoredProfile
-from chunkprep_store.documents import HistoryEntry, KnownDocument, VersionInfo
+from chunkprep_store.documents import HistoryEntry, VersionInfo
 from chunkprep_store.erase import Erased
+from chunkprep_store.known_documents import KnownDocument
 from chunkprep_store.lifecycle import Decided
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.packlog import Impact, PackedChunk, PackRecord

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from chunkprep_ingest.model import Moment, PreparedVersion
 from chunkprep_store import (
     lifecycle,
-    packlog,
+    packlog_writing,
     recutting,
     restoring,
     runs,
@@ -204,7 +204,7 @@ class Changing(Opened):
 
     def write_packs(self, collection: str, records: Sequence[PackRecord]) -> None:
         """Write pack records in one transaction; a request id that is there is left as it is."""
-        self._change(collection, lambda c, n: packlog.write_packs(c, n, records))
+        self._change(collection, lambda c, n: packlog_writing.write_packs(c, n, records))
 
     def put_prices(
         self, collection: str, encoding: str, profile: str, prices: Sequence[FurtherPrice]

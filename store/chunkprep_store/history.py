@@ -148,6 +148,17 @@ def change_version(connection: sa.Connection, version_id: int, **values: Any) ->
     connection.execute(versions.update().where(versions.c.id == version_id).values(**values))
 
 
+def store_decisions(connection: sa.Connection, row: VersionRow) -> None:
+    """Write what was decided of a version: since when it is released, when it closes, by whom."""
+    change_version(
+        connection,
+        row.id,
+        released_at=row.released_at,
+        closes_at=row.closes_at,
+        closed_by=row.closed_by,
+    )
+
+
 def record_change(
     connection: sa.Connection,
     version_id: int,

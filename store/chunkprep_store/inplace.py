@@ -19,6 +19,7 @@ from chunkprep_store.history import (
     link_versions,
     record_change,
     set_current,
+    store_decisions,
 )
 from chunkprep_store.rows import shared_columns, to_json, version_columns
 from chunkprep_store.tables import chunks
@@ -118,13 +119,7 @@ def resettle(
     """Store one version's new facts, and what they make of all versions of the document."""
     before = list(history)
     rows = [changed if row.id == changed.id else row for row in before]
-    change_version(
-        connection,
-        changed.id,
-        released_at=changed.released_at,
-        closes_at=changed.closes_at,
-        closed_by=changed.closed_by,
-    )
+    store_decisions(connection, changed)
     settled = settle(row.facts for row in rows)
     apply_standings(connection, before, settled, outbox, reason)
     set_current(connection, changed.document_id, current_version=settled.current)

@@ -17,6 +17,7 @@ from chunkprep_store.history import (
     apply_standings,
     change_version,
     lock_documents,
+    store_decisions,
     versions_of,
 )
 from chunkprep_store.links import add_link, lock_links
@@ -112,13 +113,7 @@ def withdraw(
     outbox = Outbox(collection_id, max(now, current.released_at or now))
     after = [_withdrawn(row, row.id == current.id, outbox.at, by) for row in held.history]
     for row in set(after) - set(held.history):
-        change_version(
-            connection,
-            row.id,
-            released_at=row.released_at,
-            closes_at=row.closes_at,
-            closed_by=row.closed_by,
-        )
+        store_decisions(connection, row)
     settled = settle(row.facts for row in after)
     apply_standings(connection, held.history, settled, outbox, reason)
     outbox.send(connection)

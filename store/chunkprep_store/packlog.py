@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment
-from chunkprep_store.collection import insert_if_absent
 from chunkprep_store.tables import documents, pack_chunks, packs, versions
 
 
 class PackedChunk(NamedTuple):
-    """A chunk in a pack; `offset` is where it was cut, None where it is whole."""
+    """A chunk in a pack; `offset` is where it was cut, None where it is whole.
+
+    `version_id` is the row number of its version, for writing only: None has it looked up.
+    """
 
     chunk_id: str
     position: int
     offset: int | None = None
+    version_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,76 +56,6 @@ class Impact(NamedTuple):
     chunk_id: str
     position: int
     offset: int | None
-
-
-def write_packs(
-    connection: sa.Connection, collection_id: int, records: Sequence[PackRecord]
-) -> None:
-    """Write records in one go; one with a request id that is there already is left out."""
-    by_id = {record.request_id: record for record in records}
-    there = set(connection.execute(_ids(collection_id, list(by_id))).scalars())
-    fresh = {key: record for key, record in by_id.items() if key not in there}
-    if not fresh:
-        return
-    insert_if_absent(connection, packs, [_row(collection_id, r) for r in fresh.values()])
-    numbers = connection.execute(_ids(collection_id, list(fresh)).add_columns(packs.c.id)).all()
-    used = [
-        (row.id, chunk.position, chunk.chunk_id, chunk.offset)
-        for row in numbers
-        for chunk in fresh[row.request_id].chunks
-    ]
-    if used:
-        used.sort(key=itemgetter(2))  # neighbours in the indexes of the chunk ids
-        _write_used(connection, used)
-
-
-def _write_used(
-    connection: sa.Connection, used: Sequence[tuple[int, int, str, int | None]]
-) -> None:
-    """Write the packed chunks (pack, position, chunk id, offset) in one statement: one for each
-    row would take a request's time from the requests beside it.
-    """
-    columns = [list(column) for column in zip(*used, strict=True)]
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql(_USE_SQLITE, (orjson.dumps(used).decode(),))
-    else:
-        connection.exec_driver_sql(_USE_POSTGRESQL, tuple(columns))
-
-
-def _ids(collection_id: int, request_ids: list[str]) -> sa.Select[Any]:
-    return sa.select(packs.c.request_id).where(
-        packs.c.collection_id == collection_id, packs.c.request_id.in_(request_ids)
-    )
-
-
-def _row(collection_id: int, record: PackRecord) -> dict[str, object]:
-    return {
-        "collection_id": collection_id,
-        "request_id": record.request_id,
-        "at": record.at,
-        "as_of": record.as_of,
-        "encoding": record.encoding,
-        "slot": record.slot,
-        "used_tokens": record.used_tokens,
-        "request": record.request_json,
-        "result": record.result_json,
-        "warnings": orjson.dumps(record.warnings).decode(),
-    }
-
-
-_USE = (
-    "INSERT INTO pack_chunks (pack_id, position, chunk_id, cut_offset, version_id) "
-    "SELECT u.pack, u.place, u.key, u.cut, c.version_id FROM ({rows}) u "
-    "LEFT JOIN chunks c ON c.chunk_id = u.key"
-)
-_USE_SQLITE = _USE.format(
-    rows="SELECT json_extract(value, '$[0]') AS pack, json_extract(value, '$[1]') AS place, "
-    "json_extract(value, '$[2]') AS key, json_extract(value, '$[3]') AS cut FROM json_each(?)"
-)
-_USE_POSTGRESQL = _USE.format(
-    rows="SELECT * FROM unnest(%s::bigint[], %s::integer[], %s::text[], %s::integer[]) "
-    "AS w(pack, place, key, cut)"
-)
 
 
 def read_packs(

@@ -12,7 +12,8 @@ from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument
 from chunkprep_store import changes, documents, lookup, packlog, prices, runs, search, sizes
 from chunkprep_store.changes import Change
 from chunkprep_store.collection import collection_id_or_none
-from chunkprep_store.documents import KnownDocument, VersionInfo
+from chunkprep_store.documents import VersionInfo
+from chunkprep_store.known_documents import KnownDocument, known_documents
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.opened import Opened
 from chunkprep_store.packlog import Impact, PackRecord
@@ -69,7 +70,7 @@ class Reading(Opened):
         """What is known of each document key; {} for a collection that does not exist yet."""
         with self.database.snapshot() as connection:
             number = collection_id_or_none(connection, collection)
-            return {} if number is None else documents.known(connection, number, keys)
+            return {} if number is None else known_documents(connection, number, keys)
 
     def runs(self, collection: str, *, limit: int = 20, first: int = 0) -> list[Run]:
         """The latest runs, the newest first; from the `first` on, counted from 0."""

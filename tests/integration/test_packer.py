@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import accumulate
 from typing import Any, get_args
 
+import numpy as np
+import orjson
 import pytest
 from tests.support.ingesting import chunk_ids, ingest
 
@@ -19,7 +22,7 @@ from chunkprep_ingest.errors import (
 )
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
-from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
+from chunkprep_packer import Candidate, Packer, PackRequest, PackResult, PinText
 from chunkprep_packer.render import PARTIAL_NOTE
 from chunkprep_packer.request import Order, Strategy
 from chunkprep_store import Store
@@ -364,3 +367,43 @@ def test_an_encoding_counts_as_known_once_chunks_are_priced_in_it(store: Store) 
     for candidates in ([], all_candidates(store, "faq.md")):
         with pytest.raises(RequestError, match="use one of cl100k_base, o200k_base"):
             Packer(store, log="off").pack(request(candidates, encoding="nope"))
+
+
+@pytest.mark.parametrize("logged", [True, False])
+def test_an_answer_in_json_is_the_result(packer: Packer, logged: bool) -> None:
+    wanted = request(all_candidates(packer.store, "refund.md", "hr.md"), truncate="any", log=logged)
+    answer = packer.answer(wanted, request_id="r1")
+    assert answer.result.request_id == "r1"
+    assert PackResult.model_validate_json(answer.to_json()) == answer.result
+    packer.flush()
+    held = [orjson.loads(record.result_json) for record in packer.store.packs("default")]
+    if logged:
+        told = orjson.loads(answer.to_json())
+        assert [held[0][name] for name in ("blocks", "decisions", "log")] == [
+            told[name] for name in ("blocks", "decisions", "log")
+        ]
+    else:
+        assert held == []
+
+
+def test_only_a_server_makes_a_pack_wait(store: Store) -> None:
+    with Packer(store) as packer:
+        assert packer.waits == (store.dialect == "postgresql")
+    with Packer(store, log="sync") as packer:
+        assert packer.waits
+
+
+def test_scores_of_other_kinds_of_numbers_are_logged(packer: Packer) -> None:
+    first, second, *_ = chunk_ids(packer.store, "faq.md")
+    scored: list[Any] = [(first, np.float32(0.5)), (second, Decimal("0.25")), ("other", 1)]
+    answer = packer.answer(request([Candidate(*each) for each in scored]))
+    assert [d["score"] for d in orjson.loads(answer.to_json())["decisions"]] == [1.0, 0.5, 0.25]
+    packer.flush()
+    assert (packer.log_losses, len(list(packer.store.packs("default")))) == (0, 1)
+
+
+def test_a_pack_that_json_cannot_hold_is_answered_and_counted_as_lost(packer: Packer) -> None:
+    pin = PinText("A text.", name="\ud800")
+    result = packer.pack(request(all_candidates(packer.store, "faq.md"), pin_text=[pin]))
+    assert [w.partition(":")[0] for w in result.warnings] == ["log_dropped"]
+    assert (len(result.blocks) > 1, packer.log_losses) == (True, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_store import PackedChunk, PackRecord, Store
@@ -50,6 +51,29 @@ def test_impact_names_the_packs_that_used_a_document(store: Store, prepare: Prep
     assert {i.request_id for i in store.impact("c", "a.md")} == {"r1", "r2"}
     assert {(i.request_id, i.version) for i in store.impact("c", "a.md", 2)} == {("r2", 2)}
     assert store.impact("c", "b.md")[0].offset == 7
+
+
+def test_a_version_that_is_told_is_kept_though_its_chunk_is_gone(
+    store: Store, prepare: Prepare
+) -> None:
+    store.write_version("c", prepare("a.md", "One.\n\nTwo."), now=1)
+    first, second = store.chunks("c", "a.md")
+    assert first.version_id == second.version_id is not None
+    told = (PackedChunk("gone", 0, 3, first.version_id), PackedChunk(second.chunk_id, 1))
+    store.write_packs("c", [replace(record("r1", 10), chunks=told)])
+    found = store.impact("c", "a.md")
+    assert [(i.chunk_id, i.version, i.offset) for i in found] == [
+        ("gone", 1, 3),
+        (second.chunk_id, 1, None),
+    ]
+
+
+def test_a_batch_larger_than_a_statement_is_written_whole(store: Store) -> None:
+    store.start_run("c", now=1)
+    records = [record(f"r{n}", n, *(f"{n}-{m}" for m in range(n % 4))) for n in range(105)]
+    store.write_packs("c", records[::3])
+    store.write_packs("c", records)
+    assert list(store.packs("c")) == records
 
 
 def test_runs_are_recorded(store: Store) -> None:

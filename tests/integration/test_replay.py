@@ -22,6 +22,8 @@ from chunkprep_packer import (
     signatures,
     total,
 )
+from chunkprep_packer.logged import LoggedPack
+from chunkprep_packer.ranking import rank
 from chunkprep_store import PackRecord, Store
 from chunkprep_store.tables import chunks
 
@@ -145,6 +147,35 @@ def test_a_record_that_was_tampered_with_is_found(packer: Packer) -> None:
     [proof] = replayer.verify([replace(record, result_json=json.dumps(data))])
     assert proof.verdict == "differs"
     assert data["decisions"][0]["chunk_id"] in proof.detail
+
+
+def test_a_record_of_format_1_is_read(packer: Packer) -> None:
+    repeated = candidates(packer.store)
+    asked = [*repeated[:2], *repeated, Candidate("unknown", 0.5)]
+    pack(packer, 200, candidates=asked, min_score=0.8)
+    [record] = records(packer)
+    named = [{"chunk_id": each.chunk_id, "score": each.score} for each in asked]
+    request = json.dumps({**json.loads(record.request_json), "candidates": named})
+    data = json.loads(record.result_json)
+    first = {"format": 1, "blocks": [{**block, "chars": 0} for block in data["blocks"]]}
+    old = replace(record, request_json=request, result_json=json.dumps({**data, **first}))
+    assert "candidates" not in json.loads(record.request_json)
+    assert [tuple(LoggedPack.of(each).request.candidates) for each in (old, record)] == [
+        tuple(Candidate(each.chunk_id, each.score) for each in asked),
+        tuple(rank(Candidate(each.chunk_id, each.score) for each in asked)),
+    ]
+    proofs = Replayer(packer.store, "default").verify([old, record])
+    assert [proof.verdict for proof in proofs] == ["identical"] * 2
+
+
+def test_what_was_skipped_and_erased_does_not_hinder_a_proof(packer: Packer) -> None:
+    ingest(packer.store, "other.md", text("Other", 3), now=NOW)
+    other = [Candidate(name, 0.01) for name in chunk_ids(packer.store, "other.md")]
+    pack(packer, 60, candidates=[*candidates(packer.store)[:4], *other])
+    packer.flush()
+    packer.store.erase("default", "other.md", now=NOW + 60)
+    proofs = Replayer(packer.store, "default").verify(records(packer))
+    assert [proof.verdict for proof in proofs] == ["identical"]
 
 
 def forget(store: Store, chunk_ids: set[str]) -> None:

@@ -13,6 +13,7 @@ from tests.support.slow_packer import slow_pack
 
 from chunkprep_ingest.lifecycle import in_force
 from chunkprep_ingest.model import BOUNDARY_KINDS, ChunkRow
+from chunkprep_packer.answer import shared_json
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.eligibility import judge_at
 from chunkprep_packer.facts import Facts
@@ -287,9 +288,9 @@ def test_the_log_alone_rebuilds_the_pack_whatever_became_of_its_chunks(
     )
     text = text_of(plan)
     templates = {PROFILE: TEMPLATE}
-    record = to_record(
-        Logged("r1", AT, AT, COUNTER.encoding, request, plan, text, templates, warnings=())
-    )
+    logged_pack = Logged("r1", AT, AT, COUNTER.encoding, request, plan, text, templates, ())
+    shared = shared_json(blocks=blocks(plan), decisions=decisions(plan), log=figures(plan))
+    record = to_record(logged_pack, shared)
     logged = LoggedPack.of(record)
     later = [
         store[name]._replace(status="withdrawn", effective_to=1, effective_from=7, access='["x"]')

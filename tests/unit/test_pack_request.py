@@ -48,6 +48,7 @@ def test_what_search_prints_beside_id_and_score_does_not_matter() -> None:
         ({"as_of": 10**30}, "as_of: 1000000000000000000000000000000 microseconds are beyond"),
         ({"stratgy": "ranked"}, "stratgy: unknown option; did you mean strategy?"),
         ({"zzz": 1}, "zzz: unknown option"),
+        ({"self": 1}, "self: unknown option"),
         ({"strategy": "best"}, "strategy: must be one of 'ranked', 'stop_at_first_miss' or"),
         ({"order": "random"}, "order: must be one of 'rank', 'best_last', 'edges', 'document'"),
         ({"cut_at": "word"}, "cut_at: must be one of 'heading', 'paragraph', 'list_item'"),

@@ -22,7 +22,7 @@ VARIABLE = "CHUNKPREP_SERVICE_SETTINGS"
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
     """`loopback`: only this machine reaches the service, so that it may serve without any key.
-    `threads`: how many requests one worker serves at a time, those that wait for the database too.
+    `threads`: how many requests of one worker may wait for the database at a time.
     """
 
     store: str
