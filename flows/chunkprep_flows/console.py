@@ -33,6 +33,8 @@ def _plain(value: Any) -> Any:
         return dump(mode="json")
     if hasattr(value, "_asdict"):
         return value._asdict()
+    if isinstance(value, Sequence):
+        return list(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from chunkprep_flows.batch import BatchOrder
 from chunkprep_flows.gathering import fingerprints_for, judge, listing_of
-from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, failed, summed
+from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport, Outcomes, failed, summed
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import StoppedError, stop_asked
 from chunkprep_flows.kept_stores import STORES
@@ -281,7 +281,7 @@ def finish(run: Run, report: IngestReport, listing: Listing) -> None:
     """Record how the run ended; forget the failures of what is gone, unless it was stopped."""
     if not report.stopped:
         forget_gone_failures(run.store, run.settings, listing)
-    summary = asdict(replace(report, documents=()))
+    summary = asdict(replace(report, documents=Outcomes()))
     del summary["documents"]
     if run.flow_run is not None:
         summary["flow_run_url"] = run.flow_run.url

@@ -22,9 +22,12 @@ from chunkprep_flows.interrupt import StoppedError
 
 
 class Told:
-    """Takes what a run has to say."""
+    """Takes what a run has to say; `served` where a schedule started it."""
 
     headline = ""
+
+    def __init__(self, *, served: bool) -> None:
+        self.served = served
 
     def say(self, headline: str) -> None:
         """The run's result in words."""
@@ -34,8 +37,9 @@ class Told:
 @contextmanager
 def told_when_served(flow: str) -> Iterator[Told]:
     """Tell how a run of `flow` ended and when the next one is, where a schedule started it."""
-    told = Told()
-    if deployment.id is None:
+    deployed = deployment.id  # asks the API each time
+    told = Told(served=deployed is not None)
+    if not told.served:
         yield told
         return
     try:
@@ -48,7 +52,7 @@ def told_when_served(flow: str) -> Iterator[Told]:
             told.say(f"failed: {type(error).__name__}: {' '.join(str(error).split())}")
         raise
     finally:
-        talk(f"{flow}/{deployment.name}: {told.headline}; {next_run(str(deployment.id))}")
+        talk(f"{flow}/{deployment.name}: {told.headline}; {next_run(str(deployed))}")
 
 
 def next_run(deployment_id: str) -> str:
