@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from chunkprep_flows.named_sources import refuse_blank
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
 
 Level = Literal["info", "warning", "error", "never"]
@@ -21,7 +22,7 @@ class AuditSettings(BaseModel):
 
     store: str = DEFAULT_STORE
     collection: str = DEFAULT_COLLECTION
-    sources: tuple[str, ...] = ()
+    sources: Annotated[tuple[str, ...], AfterValidator(refuse_blank)] = ()
     """Files, folders, globs and URLs to compare with."""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ from chunkprep_flows.steps import Step, at_once
 from chunkprep_flows.sync import NOTHING, forget_gone_failures, withdraw_gone
 from chunkprep_flows.unfinished import recorded_end
 from chunkprep_ingest.collecting import collected_seldom
-from chunkprep_ingest.errors import ConflictError, ReadError, UnavailableError
+from chunkprep_ingest.errors import KEY_CLASH, ConflictError, ReadError, UnavailableError
 from chunkprep_ingest.listing import Listing, Unreadable
 from chunkprep_ingest.remote import is_remote
 from chunkprep_ingest.url_secrets import as_recorded
@@ -172,7 +172,7 @@ def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
     work: list[Work] = []
     moved: list[Judged] = []
     recorded = _recorded_failures(run)
-    settled = [_refused_path(run, path) for path in listing.unreadable]
+    settled = _refused_paths(run, listing.unreadable)
     for found in judge(listing.files, run.store, run.settings, fingerprints):
         if stop_asked():
             break
@@ -316,6 +316,17 @@ def _refused(run: Run, found: Refused) -> DocumentOutcome:
             found.document, None, "skipped", warnings=(f"{found.error.code}: {found.error.detail}",)
         )
     return _recorded(run, found.document, found.uri, found.error)
+
+
+def _refused_paths(run: Run, paths: Sequence[Unreadable]) -> list[DocumentOutcome]:
+    """A failure each; those of one document are recorded once."""
+    settled: dict[str, list[DocumentOutcome]] = {}
+    for path in paths:
+        if path.error.code == KEY_CLASH and path.key in settled:
+            settled[path.key].append(failed(path.key, path.error))
+        else:
+            settled.setdefault(path.key, []).append(_refused_path(run, path))
+    return [outcome for outcomes in settled.values() for outcome in outcomes]
 
 
 def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:

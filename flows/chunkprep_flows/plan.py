@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -113,7 +113,7 @@ class Withdrawals(NamedTuple):
 
 def withdrawals(
     stored: Mapping[str, str],
-    listed: set[str],
+    listed: Set[str],
     roots: Sequence[str],
     *,
     complete: bool,

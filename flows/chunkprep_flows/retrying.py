@@ -12,7 +12,7 @@ from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import graceful_stop
 from chunkprep_flows.named_sources import NamedSources
 from chunkprep_flows.pipeline import Progress, ingest
-from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.errors import KEY_CLASH, ReadError
 from chunkprep_ingest.listing import Listing, SourceFile, Unreadable
 from chunkprep_ingest.remote import is_remote
 from chunkprep_ingest.sources import path_of
@@ -51,9 +51,11 @@ def listing_of_failures(failures: list[Failure], settings: IngestSettings) -> Li
 
     A remote document is looked for where the run of these settings found it.
     """
-    here = [failure for failure in failures if not is_remote(failure.uri)]
-    there = [failure for failure in failures if is_remote(failure.uri)]
-    found = [*map(_local, here), *_remote(there, settings)]
+    clashing = [failure for failure in failures if failure.code == KEY_CLASH]
+    single = [failure for failure in failures if failure.code != KEY_CLASH]
+    here = [failure for failure in single if not is_remote(failure.uri)]
+    there = [failure for failure in single if is_remote(failure.uri)]
+    found = [*map(_local, here), *_remote(there, settings), *map(_still_clashing, clashing)]
     return Listing(
         tuple(item for item in found if isinstance(item, SourceFile)),
         tuple(item for item in found if isinstance(item, Unreadable)),
@@ -72,6 +74,12 @@ def _local(failure: Failure) -> SourceFile | Unreadable:
     return SourceFile(
         failure.document, failure.uri, path, root, status.st_size, status.st_mtime_ns, True
     )
+
+
+def _still_clashing(failure: Failure) -> Unreadable:
+    """By itself a file clashes with nothing: only an ingest of both tells whether they still do."""
+    told = ReadError(failure.code, failure.message, failure.remedy)
+    return Unreadable(failure.document, path_of(failure.uri), told, failure.uri, passing=True)
 
 
 def _remote(failures: list[Failure], settings: IngestSettings) -> list[SourceFile | Unreadable]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Withdrawals, withdrawals
 from chunkprep_ingest.listing import Listing
+from chunkprep_ingest.source_filters import IGNORE_FILE
 from chunkprep_ingest.sources import path_of
 from chunkprep_store import Store
 
@@ -29,7 +31,7 @@ def withdraw_gone(
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
     found = withdrawals(
         {key: info.uri for key, info in standing.items()},
-        {file.key for file in listing.files},
+        listing.keys,
         listing.root_uris,
         complete=listing.complete,
         allow_mass=settings.allow_mass_withdraw,
@@ -49,9 +51,14 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
     """
     if not listing.complete:
         return
-    listed = {file.key for file in listing.files}
+    listed = listing.keys
     roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
     for failure in store.failures(settings.collection):
         below = failure.uri.startswith(roots) and failure.document not in listed
-        if below and not os.path.lexists(path_of(failure.uri)):
+        if below and not _is_document(path_of(failure.uri)):
             store.forget_failure(settings.collection, failure.document)
+
+
+def _is_document(path: Path) -> bool:
+    """Whether a file is there that may be one; once all is listed, no folder or ignore file fails."""
+    return os.path.lexists(path) and path.name != IGNORE_FILE and not path.is_dir()

@@ -22,6 +22,9 @@ ChunkprepError
 
 from __future__ import annotations
 
+KEY_CLASH = "key_clash"
+"""The code of files that would be the same document."""
+
 READ_REMEDIES = {
     "unreadable": "check that the path exists and that this user may read it",
     "unsupported_type": "convert it to a supported format, or install the extra that reads it",
@@ -36,6 +39,7 @@ READ_REMEDIES = {
     "low_coverage": "compare the file with `chunkprep chunks`, and convert it to a plainer format",
     "indivisible": "raise --cap; one character alone costs more than the cap leaves",
     "bad_metadata": "correct the value named here and ingest again",
+    KEY_CLASH: "rename one, name a folder or glob above both, or give each its --collection",
     "rejected": "run `chunkprep db check`; if the schema is current, report this message",
 }
 """The remedy of each stable code of a failure."""

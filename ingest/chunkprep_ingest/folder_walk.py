@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from chunkprep_ingest.source_filters import Filter, Ignored, says_of_others
+from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.source_filters import IGNORE_FILE, Filter, Ignored, says_of_others
 
-Fail = Callable[[Path, str], None]
-"""Hears of a folder that could not be listed, and why."""
+Fail = Callable[[Path, str, str | None], None]
+"""Hears of a folder that could not be listed, why, and what to do where that is special."""
+
+_REMEDY = "save it as UTF-8, as a file that this user may read"
 
 
 class Entry(NamedTuple):
@@ -20,12 +23,15 @@ class Entry(NamedTuple):
     relative: str
 
 
-def walk(root: Path, wanted: Filter, fail: Fail) -> Iterator[Entry]:
+def walk(
+    root: Path, wanted: Filter, fail: Fail, lost: Container[Path] = frozenset()
+) -> Iterator[Entry]:
     """The files below `root` that count, and links that lead to nothing.
 
-    Real folders first and symbolic links after them, so that a link never hides a file.
+    Real folders first and symbolic links after them, so that a link never hides a file. A folder
+    whose ignore file cannot be read, or is among the `lost`, is left out whole.
     """
-    here = _Walk(root, wanted, fail)
+    here = _Walk(root, wanted, fail, lost)
     yield from here.descend(Entry(root, ""))
     while here.links:
         link = here.links.pop(0)
@@ -38,9 +44,10 @@ def walk(root: Path, wanted: Filter, fail: Fail) -> Iterator[Entry]:
 class _Walk:
     """One walk under way: links met and folders seen."""
 
-    def __init__(self, root: Path, wanted: Filter, fail: Fail) -> None:
+    def __init__(self, root: Path, wanted: Filter, fail: Fail, lost: Container[Path]) -> None:
         self.wanted = wanted
         self.fail = fail
+        self.lost = lost
         self.links: list[Entry] = []
         self.seen: set[tuple[int, int]] = set()
         self.ignored = Ignored(root)
@@ -53,13 +60,26 @@ class _Walk:
                 status = folder.path.stat()
                 entries = sorted(os.scandir(folder.path), key=lambda entry: entry.name)
             except OSError as error:
-                self.fail(folder.path, error.strerror or str(error))
+                self.fail(folder.path, error.strerror or str(error), None)
                 continue
             if (status.st_dev, status.st_ino) in self.seen:
                 continue
             self.seen.add((status.st_dev, status.st_ino))
-            self.ignored.load(folder.path)
-            yield from self._entries(folder, entries, stack)
+            if self._ignores(folder.path):
+                yield from self._entries(folder, entries, stack)
+
+    def _ignores(self, folder: Path) -> bool:
+        """Whether it is known what the folder leaves out."""
+        file = folder / IGNORE_FILE
+        if file in self.lost:
+            return False
+        try:
+            self.ignored.load(folder)
+        except ReadError as error:
+            reason = error.detail.removeprefix(f"{file}: ")
+            self.fail(file, f"{reason}; without it nothing of its folder is ingested", _REMEDY)
+            return False
+        return True
 
     def _entries(
         self, folder: Entry, entries: list[os.DirEntry[str]], stack: list[Entry]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from chunkprep_ingest.errors import ReadError
+from chunkprep_ingest.errors import KEY_CLASH, ReadError
 from chunkprep_ingest.ids import document_key
 
 
@@ -56,8 +56,13 @@ class Listing:
 
     @property
     def complete(self) -> bool:
-        """Whether every folder named was listed to its end."""
-        return not self.unreadable
+        """Whether every folder named was listed to its end; files whose keys clash were."""
+        return all(item.error.code == KEY_CLASH for item in self.unreadable)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all that is there, or may be."""
+        return frozenset(item.key for items in (self.files, self.unreadable) for item in items)
 
 
 def key_of(path: Path, root: Path, name: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from chunkprep_ingest.decode import decode
 from chunkprep_ingest.errors import ChunkprepError
-from chunkprep_ingest.regular_file import read_regular
+from chunkprep_ingest.regular_file import regular_bytes
 
 IGNORE_FILE = ".chunkprepignore"
 RULES_FILE = "chunkprep.yaml"
@@ -45,10 +47,12 @@ class Ignored:
         self.specs: dict[Path, GitIgnoreSpec] = {}
 
     def load(self, folder: Path) -> None:
-        """Read the folder's own file, where it has one."""
+        """Read the folder's own file, where it has one. Raises ReadError where that cannot be read:
+        what it names is not to be guessed.
+        """
         file = folder / IGNORE_FILE
-        if file.is_file():
-            lines = read_regular(file).decode("utf-8", "replace").splitlines()
+        if os.path.lexists(file):
+            lines = decode(regular_bytes(file)).text.splitlines()
             self.specs[folder] = _spec(lines, str(file))
 
     def covers(self, path: Path, directory: bool) -> bool:

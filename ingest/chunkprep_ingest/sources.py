@@ -6,13 +6,15 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote_from_bytes, unquote, urlsplit
 
-from chunkprep_ingest.errors import ChunkprepError, ReadError
+from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.folder_walk import Entry, walk
 from chunkprep_ingest.ids import document_key
+from chunkprep_ingest.key_clashes import parted
 from chunkprep_ingest.listing import (
     Listing,
     SourceFile,
@@ -43,8 +45,8 @@ def list_sources(
     no more once `stop_asked`.
 
     Hidden files, sidecars, rule files and what `.chunkprepignore` names are left out of folders.
-    A missing or unreadable path is listed as unreadable. Raises ChunkprepError where two files
-    would get the same key, or where a protocol's extra is missing.
+    A missing or unreadable path is listed as unreadable, and so is each of two files that would get
+    the same key (key_clash). Raises ChunkprepError where a protocol's extra is missing.
     """
     wanted = Filter(tuple(include), tuple(exclude))
     found = _Found(wanted, mirrors or default_home(), stop_asked)
@@ -89,8 +91,7 @@ class _Found:
         self.mirrors = mirrors
         self.stop_asked = stop_asked
         self.remote: dict[Path, Mirror] = {}
-        self.files: dict[str, SourceFile] = {}
-        self.keys: dict[str, str] = {}  # key -> real path
+        self.files: dict[str, SourceFile] = {}  # by real path
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
         self.places: dict[str, _Place] = {}
@@ -109,8 +110,8 @@ class _Found:
             self._add_file(Entry(path, path.name or source), path.parent, named=True)
 
     def listing(self) -> Listing:
-        files = sorted(self.files.values(), key=lambda file: file.key)
-        unreadable = sorted(self.unreadable.values(), key=lambda item: item.key)
+        files, clashing = parted(tuple(self.files.values()))
+        unreadable = sorted([*self.unreadable.values(), *clashing], key=attrgetter("key"))
         whole = tuple(found.url for found in self.remote.values() if found.kind == "folder")
         return Listing(tuple(files), tuple(unreadable), tuple(self.roots), whole)
 
@@ -151,7 +152,7 @@ class _Found:
                 self._add_file(entry, root)
 
     def _add_folder(self, root: Path) -> None:
-        for entry in walk(root, self.wanted, partial(self._fail_below, root)):
+        for entry in walk(root, self.wanted, partial(self._fail_below, root), self.unreadable):
             self._add_file(entry, root)
 
     def _add_file(self, entry: Entry, root: Path, *, named: bool = False) -> None:
@@ -175,12 +176,6 @@ class _Found:
         if real in self.files:
             return
         key = key_below(entry.relative)
-        other = self.keys.setdefault(key, real)
-        if other != real:
-            raise ChunkprepError(
-                f"two files would be the document {key!r}: {self.files[other].path} and {path}; "
-                f"name a folder that holds both instead"
-            )
         remote = self.remote.get(root) if self.remote else None
         uri = remote.uri(entry.relative) if remote else place.uri + _quoted(name)
         self.files[real] = SourceFile(
@@ -195,13 +190,15 @@ class _Found:
             found = self.places[folder] = _Place(os.path.join(real, ""), f"{uri}/")  # noqa: PTH118
         return found
 
-    def _fail_below(self, root: Path, path: Path, reason: str) -> None:
-        self._fail(path, root, reason)
+    def _fail_below(self, root: Path, path: Path, reason: str, remedy: str | None) -> None:
+        self._fail(path, root, reason, remedy)
 
-    def _fail(self, path: Path, root: Path, reason: str) -> None:
-        error = ReadError("unreadable", f"{printable(os.fspath(path))}: {reason}")
+    def _fail(self, path: Path, root: Path, reason: str, remedy: str | None = None) -> None:
+        remote = self.remote.get(root)
+        uri = remote.uri(path.relative_to(root).as_posix()) if remote else None
+        error = ReadError("unreadable", f"{printable(uri or os.fspath(path))}: {reason}", remedy)
         key = key_of(path, root, path.name or os.fspath(path))
-        self.unreadable.setdefault(path, Unreadable(key, path, error))
+        self.unreadable.setdefault(path, Unreadable(key, path, error, uri))
 
 
 def _quoted(name: str) -> str:

@@ -237,3 +237,18 @@ def test_an_old_schema_is_one_line_that_names_the_remedy(process: Process, tmp_p
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
         assert "`chunkprep db upgrade`" in done.stderr
+
+
+def test_what_an_ignore_file_leaves_out_is_not_guessed(cli: Cli) -> None:
+    (cli.folder / "docs" / "private").mkdir(parents=True)
+    (cli.folder / "docs" / "good.md").write_text("# Good\n")
+    (cli.folder / "docs" / "private" / "pay.md").write_text("# Pay\n")
+    ignore = cli.folder / "docs" / "private" / ".chunkprepignore"
+    ignore.mkdir()
+    report = cli.ingest("docs", code=1)
+    assert (report["new"], report["failed"]) == (1, 1)
+    assert [f["document"] for f in cli.lines("failures", code=1)] == ["private/.chunkprepignore"]
+    ignore.rmdir()
+    ignore.write_text("pay.md\n", encoding="utf-16")
+    assert cli.ingest("docs")["unchanged"] == 1
+    assert cli.lines("failures") == []

@@ -82,8 +82,8 @@ def ingest(
 
     A document's key is its path below the SOURCE folder that you name, or the name of a file that
     you name itself. Two sources whose files have the same key clash: `ingest x` and then `ingest y`
-    make x/a.md and y/a.md versions of one document, and warn. Name the folder above both, or give
-    each a --collection.
+    make x/a.md and y/a.md versions of one document, and warn; in one run both fail (key_clash).
+    Name the folder above both, or give each a --collection.
 
     --sync withdraws nothing, and exits 1, where a path could not be listed; and without
     --allow-mass-withdraw where no document was found, or more than 10 documents that are more than
