@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from chunkprep_flows.named_sources import NAMED_IN_SCHEMA
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
 
 Level = Literal["info", "warning", "error", "never"]
@@ -21,7 +22,7 @@ class AuditSettings(BaseModel):
 
     store: str = DEFAULT_STORE
     collection: str = DEFAULT_COLLECTION
-    sources: tuple[str, ...] = ()
+    sources: Annotated[tuple[str, ...], Field(json_schema_extra=NAMED_IN_SCHEMA)] = ()
     """Files, folders, globs and URLs to compare with."""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
