@@ -60,5 +60,5 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
 
 
 def _is_document(path: Path) -> bool:
-    """Whether a file is there that may be one; once all is listed, no folder or ignore file fails."""
+    """Whether a file is there that may be one: a folder or an ignore file that failed is none."""
     return os.path.lexists(path) and path.name != IGNORE_FILE and not path.is_dir()
