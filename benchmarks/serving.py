@@ -19,6 +19,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 
 from chunkprep_flows.commands.serve import run_server
 from chunkprep_packer.service.app import app_from_environment
+from chunkprep_packer.service.routes import BodyRoute
 from chunkprep_packer.service.settings import ServiceSettings
 
 CHUNKPREP = (sys.executable, "-m", "chunkprep_flows.cli")
@@ -31,14 +32,17 @@ def constant_app() -> FastAPI:
     """One worker's app: the service with a route more, which reads a body and answers a constant
     through the same middleware, metrics and request log.
     """
-    router, answer = APIRouter(), b'"' + b"x" * (int(os.environ[SIZE]) - 2) + b'"'
+    answer = b'"' + b"x" * (int(os.environ[SIZE]) - 2) + b'"'
+    router = APIRouter(route_class=BodyRoute)
 
     @router.post("/constant")
     async def constant(request: Request) -> Response:
         await request.body()
         return Response(answer, media_type="application/json")
 
-    return app_from_environment(router)
+    app = app_from_environment(router)
+    app.router.routes.insert(0, app.router.routes.pop())  # found first, as quickly as can be
+    return app
 
 
 @contextmanager
