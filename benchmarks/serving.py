@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import psutil
+import psycopg
 from fastapi import APIRouter, FastAPI, Request, Response
 
 from chunkprep_flows.commands.serve import run_server
 from chunkprep_packer.service.app import app_from_environment
+from chunkprep_packer.service.routes import BodyRoute
 from chunkprep_packer.service.settings import ServiceSettings
 
 CHUNKPREP = (sys.executable, "-m", "chunkprep_flows.cli")
@@ -30,14 +32,17 @@ def constant_app() -> FastAPI:
     """One worker's app: the service with a route more, which reads a body and answers a constant
     through the same middleware, metrics and request log.
     """
-    router, answer = APIRouter(), b'"' + b"x" * (int(os.environ[SIZE]) - 2) + b'"'
+    answer = b'"' + b"x" * (int(os.environ[SIZE]) - 2) + b'"'
+    router = APIRouter(route_class=BodyRoute)
 
     @router.post("/constant")
     async def constant(request: Request) -> Response:
         await request.body()
         return Response(answer, media_type="application/json")
 
-    return app_from_environment(router)
+    app = app_from_environment(router)
+    app.router.routes.insert(0, app.router.routes.pop())  # found first, as quickly as can be
+    return app
 
 
 @contextmanager
@@ -98,6 +103,20 @@ def processor_seconds(url: str) -> float:
     [first] = [each for each in psutil.Process().children() if port in each.cmdline()]
     times = [each.cpu_times() for each in (first, *first.children(recursive=True))]
     return float(sum(each.user + each.system for each in times))
+
+
+def database_seconds(store: str) -> float:
+    """Processor time so far of the PostgreSQL server on this machine that holds the store, those of
+    its processes that have ended included; 0 for a SQLite file.
+    """
+    if store.startswith("sqlite"):
+        return 0.0
+    with psycopg.connect(store) as connection:
+        server = psutil.Process(connection.info.backend_pid).parent()
+        assert server is not None
+        times = [server.cpu_times(), *(each.cpu_times() for each in server.children())]
+    ended = times[0].children_user + times[0].children_system
+    return float(ended + sum(each.user + each.system for each in times))
 
 
 def _free_port() -> int:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from chunkprep_flows.named_sources import refuse_blank
+from chunkprep_flows.named_sources import NAMED_IN_SCHEMA, refuse_blank
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
 
 Level = Literal["info", "warning", "error", "never"]
@@ -22,7 +22,9 @@ class AuditSettings(BaseModel):
 
     store: str = DEFAULT_STORE
     collection: str = DEFAULT_COLLECTION
-    sources: Annotated[tuple[str, ...], AfterValidator(refuse_blank)] = ()
+    sources: Annotated[
+        tuple[str, ...], Field(json_schema_extra=NAMED_IN_SCHEMA), AfterValidator(refuse_blank)
+    ] = ()
     """Files, folders, globs and URLs to compare with."""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

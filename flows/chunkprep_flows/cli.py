@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
+from pydantic import ValidationError
 
 from chunkprep_flows import commands
-from chunkprep_flows.configuration import read_defaults
+from chunkprep_flows.configuration import FILE_NAME, read_defaults
 from chunkprep_flows.console import talk
 from chunkprep_flows.interrupt import StoppedError, terminated_as_interrupted
 from chunkprep_flows.options import Group, Option
@@ -98,15 +100,34 @@ def usage_line(error: click.ClickException) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     if "--help`" in message:
         return message
+    if isinstance(error, click.BadParameter):
+        message += written_where(error)
     if isinstance(error, click.UsageError) and error.ctx is not None:
         return f"{message}; see `{error.ctx.command_path} --help`"
     return message
+
+
+def written_where(error: click.BadParameter) -> str:
+    """Where a value that is no option on the command line was found."""
+    if error.ctx is None or error.param is None or error.param.name is None:
+        return ""
+    source = error.ctx.get_parameter_source(error.param.name)
+    if source is ParameterSource.ENVIRONMENT:
+        return f" (from the environment: {error.param.envvar})"
+    if source is ParameterSource.DEFAULT_MAP:
+        return f" (from {error.ctx.find_root().params.get('config') or FILE_NAME})"
+    return ""
 
 
 def one_line(error: Exception) -> str:
     """What is wrong and what to do, on one line."""
     if isinstance(error, ChunkprepError):
         return " ".join(str(error).split())
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}, not {first['input']!r}"
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object!r} is not UTF-8, as names of documents and collections have to be"
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
     extra = EXTRAS.get((missing or "").partition(".")[0])
     if extra:
@@ -116,7 +137,7 @@ def one_line(error: Exception) -> str:
 
 def exit_code(error: Exception) -> int:
     """2 for what the caller can put right in the command or its configuration, else 1."""
-    usage = (ChunkprepError, ModuleNotFoundError)
+    usage = (ChunkprepError, ModuleNotFoundError, ValidationError, UnicodeEncodeError)
     ran = (ConflictError, UnavailableError, StoppedError)
     return WRONG_USAGE if isinstance(error, usage) and not isinstance(error, ran) else FOUND_TROUBLE
 

@@ -35,7 +35,7 @@ def read_defaults(path: Path | None, group: click.Group) -> dict[str, Any]:
     if path is None and not file.is_file():
         return {}
     try:
-        written = tomllib.loads(file.read_text(encoding="utf-8"))
+        written = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise click.UsageError(
             f"{file}: {error}; correct the file or name another by --config"
@@ -45,13 +45,19 @@ def read_defaults(path: Path | None, group: click.Group) -> dict[str, Any]:
         raise click.UsageError(
             f"{file}: {unknown[0]!r} is no option or command; see `chunkprep --help`"
         )
-    return default_map(written, group, {})
+    try:
+        return default_map(written, group, {})
+    except ValueError as error:
+        raise click.UsageError(f"{file}: {error}") from error
 
 
 def default_map(
     table: Mapping[str, Any], group: click.Group, inherited: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Nested defaults: each command gets what is written above it and in its own table."""
+    """Nested defaults: each command gets what is written above it and in its own table.
+
+    Raises ValueError for a value of another kind than its option's.
+    """
     shared = {**inherited, **values(table)}
     found: dict[str, Any] = {}
     for name, command in group.commands.items():
@@ -70,12 +76,29 @@ def values(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def for_parameters(command: click.Command, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The values by the parameter names that click looks up."""
+    """The values by the parameter names that click looks up. Raises ValueError."""
     return {
-        str(option.name): given[name]
+        str(option.name): fitting(option, name, given[name])
         for option in command.params
         if isinstance(option, click.Option) and (name := twin_name(option.opts)) in given
     }
+
+
+def fitting(option: click.Option, name: str, value: Any) -> Any:
+    """The value as click takes it: one text for a repeatable option is a list of one.
+
+    Raises ValueError where the file's kind of value is not the option's.
+    """
+    if option.multiple:
+        value = [value] if isinstance(value, str) else value
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise ValueError(f"{name} must be a list of texts, not {value!r}")
+    elif option.is_flag != isinstance(value, bool):
+        kind = "true or false" if option.is_flag else "a value"
+        raise ValueError(f"{name} must be {kind}, not {value!r}")
+    elif not isinstance(value, (str, int, float)):
+        raise ValueError(f"{name} must be one value, not {value!r}")
+    return value
 
 
 def known_names(command: click.Command) -> set[str]:

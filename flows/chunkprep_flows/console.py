@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TextIO
 
 import click
@@ -32,12 +33,33 @@ def _plain(value: Any) -> Any:
         return dump(mode="json")
     if hasattr(value, "_asdict"):
         return value._asdict()
+    if isinstance(value, Sequence):
+        return list(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def talk(message: str) -> None:
     """A line on stderr."""
-    click.echo(message, err=True)
+    click.echo(visible(message, keep="\n\t"), err=True)
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """The text with control characters as escapes, but for those to keep: names of files may hold
+    some that a terminal obeys.
+    """
+    return text if text.isprintable() else text.translate(_without(keep))
+
+
+@cache
+def _without(keep: str) -> dict[int, str]:
+    shown = {code: repr(chr(code))[1:-1] for code in _CONTROLS}
+    return {code: escape for code, escape in shown.items() if chr(code) not in keep}
+
+
+_CONTROLS = (
+    *range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)
+)  # fmt: skip
+"""C0, DEL, C1, and what parts lines or turns the direction of writing."""
 
 
 def console(stream: TextIO) -> Console:
@@ -58,7 +80,7 @@ def print_table(
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(cell)) for cell in row))
+        table.add_row(*(Text(visible(shown(cell))) for cell in row))
     console(sys.stderr if err else sys.stdout).print(table)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.runtime import deployment
 
 from chunkprep_flows.batch_tasks import batches_as_tasks
 from chunkprep_flows.collection_limit import one_at_a_time
@@ -64,7 +63,7 @@ def _told_and_shown(
             report = ingest(
                 asked,
                 batches_as_tasks(asked, control),
-                Logged(listener(), logger, alone=deployment.id is not None),
+                Logged(listener(), logger, alone=told.served),
                 step=step_as_task,
                 flow_run=this_flow_run(),
             )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, overload
 
 from chunkprep_flows.wording import counted
 from chunkprep_ingest.boilerplate import left_out_words
@@ -43,6 +43,44 @@ class DocumentOutcome:
     tokens: int = 0
 
 
+class Outcomes(Sequence[DocumentOutcome]):
+    """The outcomes of a run, in order.
+
+    No tuple: Prefect looks for futures in what a flow returns, field by field of all documents.
+    """
+
+    __slots__ = ("_all",)
+
+    def __init__(self, outcomes: Iterable[DocumentOutcome] = ()) -> None:
+        self._all = tuple(outcomes)
+
+    @overload
+    def __getitem__(self, index: int) -> DocumentOutcome: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[DocumentOutcome, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> DocumentOutcome | tuple[DocumentOutcome, ...]:
+        """One of them, or some."""
+        return self._all[index]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._all)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another sequence holds the same."""
+        return isinstance(other, Sequence) and self._all == tuple(other)
+
+    def __hash__(self) -> int:
+        """Of the same outcomes the same."""
+        return hash(self._all)
+
+    def __repr__(self) -> str:
+        """How many there are: a log need not hold them all."""
+        return f"<{counted(len(self), 'outcome')}>"
+
+
 @dataclass(frozen=True, slots=True)
 class IngestReport:
     """A whole run; `seconds` is wall clock. `stopped` says that it was interrupted with `left`
@@ -67,7 +105,7 @@ class IngestReport:
     stopped: bool
     dry_run: bool
     warnings: tuple[str, ...]
-    documents: tuple[DocumentOutcome, ...]
+    documents: Outcomes
     spared: int = 0
     left: int = 0
     boilerplate_words: int = 0
@@ -134,7 +172,7 @@ def summed(
     flow_run_id: str | None = None,
 ) -> IngestReport:
     """The report of a run: outcomes ordered by document, and counted."""
-    documents = tuple(sorted(outcomes, key=lambda o: (o.document, o.outcome)))
+    documents = Outcomes(sorted(outcomes, key=lambda o: (o.document, o.outcome)))
     counts = Counter(o.outcome for o in documents)
     return IngestReport(
         run_id=run_id,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
-from chunkprep_flows.named_sources import refuse_blank
+from chunkprep_flows.named_sources import NAMED_IN_SCHEMA, refuse_blank
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
 from chunkprep_flows.split_settings import SplitSettings
 from chunkprep_ingest.errors import RequestError
@@ -25,7 +25,11 @@ class IngestSettings(SplitSettings):
     with (o200k_base and markdown for a new one). `template` is a name or a JSON file.
     """
 
-    sources: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(refuse_blank)]
+    sources: Annotated[
+        tuple[str, ...],
+        Field(min_length=1, json_schema_extra=NAMED_IN_SCHEMA),
+        AfterValidator(refuse_blank),
+    ]
     store: str = DEFAULT_STORE
     collection: str = DEFAULT_COLLECTION
     encoding: str | None = None

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from chunkprep_ingest.errors import RequestError
+
+NAMED_IN_SCHEMA: dict[str, JsonValue] = {"items": {"type": "string", "minLength": 1}}
+"""What Prefect holds sources to when a deployment is made: an unset variable is an empty one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,13 @@ def stacked(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+def name_given(value: str) -> str:
+    """A name that can be read and written: not empty, and without control characters."""
+    if not value.strip() or not value.isprintable():
+        raise click.BadParameter(f"{value!r} is no name")
+    return value
+
+
 store_option = option(
     "--store",
     metavar="URL",
@@ -100,7 +107,11 @@ store_option = option(
     help="The store: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
 )
 collection_option = option(
-    "--collection", metavar="NAME", default=DEFAULT_COLLECTION, help="The set of documents."
+    "--collection",
+    type=name_given,
+    metavar="NAME",
+    default=DEFAULT_COLLECTION,
+    help="The set of documents.",
 )
 store_options = stacked(store_option, collection_option)
 mirror_option = option(

@@ -20,6 +20,7 @@ from chunkprep_flows.gathering import all_filtered, fingerprints_for, judge, lis
 from chunkprep_flows.ingest_report import (
     DocumentOutcome,
     IngestReport,
+    Outcomes,
     failed,
     sources_failed,
     summed,
@@ -290,7 +291,7 @@ def finish(run: Run, report: IngestReport, listing: Listing) -> None:
     """Record how the run ended; forget the failures of what is gone, unless it was stopped."""
     if not report.stopped:
         forget_gone_failures(run.store, run.settings, listing)
-    summary = asdict(replace(report, documents=()))
+    summary = asdict(replace(report, documents=Outcomes()))
     del summary["documents"]
     if report.failed:
         listed = {failure.document for failure in run.store.failures(run.settings.collection)}

@@ -95,6 +95,7 @@ def _scheduling_server() -> Iterator[str]:
 def _ephemeral_server() -> Iterator[str]:
     from prefect.settings import (
         PREFECT_API_URL,
+        PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
         PREFECT_LOGGING_TO_API_ENABLED,
         PREFECT_SERVER_UI_ENABLED,
         temporary_settings,
@@ -108,6 +109,7 @@ def _ephemeral_server() -> Iterator[str]:
             {
                 PREFECT_API_URL: api,
                 PREFECT_SERVER_UI_ENABLED: False,
+                PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None,  # nobody watches, and its end takes time
                 PREFECT_LOGGING_TO_API_ENABLED: False,  # gone before anybody could read the log
             }
         ),

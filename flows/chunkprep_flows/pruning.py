@@ -11,21 +11,33 @@ from chunkprep_store import Store
 
 
 class PruneReport(NamedTuple):
-    """What was removed; `kept` as of `Pruned`, and `stopped` before the end."""
+    """What was removed; `kept` as of `Pruned`, and `stopped` before the end. Of a dry run, what
+    would be.
+    """
 
     versions: int
     chunks: int
     packs: int
     kept: int
     stopped: bool = False
+    dry_run: bool = False
 
     @property
     def headline(self) -> str:
         """What was removed, in words."""
+        done = "would remove" if self.dry_run else "removed"
         return (
-            f"removed {counted(self.versions, 'version')} with {counted(self.chunks, 'chunk')} "
+            f"{done} {counted(self.versions, 'version')} with {counted(self.chunks, 'chunk')} "
             f"and {counted(self.packs, 'pack')}"
         )
+
+    @property
+    def rest(self) -> str:
+        """What was not removed, and why, in words."""
+        if self.stopped:
+            return "stopped, run it again to go on"
+        done = "would keep" if self.dry_run else "kept"
+        return f"{done} {counted(self.kept, 'version')} that logged packs need"
 
 
 DAY = 86_400_000_000  # microseconds
@@ -38,17 +50,26 @@ def prune_collection(
     older_than: int,
     packs: int | None = None,
     even_if_logged: bool = False,
+    dry_run: bool = False,
 ) -> PruneReport:
     """Remove versions out of force for `older_than` days and packs as old as `packs` days; give
-    the room back. Versions that logged packs need stay unless `even_if_logged`.
+    the room back. Versions that logged packs need stay unless `even_if_logged`. A `dry_run` only
+    counts.
 
     A stopped run goes on where it was; the room is given back by the next one that removes more.
     """
     moment = now()
+    ended = moment - older_than * DAY
+    logged = None if packs is None else moment - packs * DAY
+    if dry_run:
+        found = store.prunable(
+            collection, ended_before=ended, packs_before=logged, with_packs=even_if_logged
+        )
+        return PruneReport(*found, dry_run=True)
     removed = store.prune(
         collection,
-        ended_before=moment - older_than * DAY,
-        packs_before=None if packs is None else moment - packs * DAY,
+        ended_before=ended,
+        packs_before=logged,
         with_packs=even_if_logged,
         now=moment,
         stop_asked=stop_asked,

@@ -11,6 +11,7 @@ from chunkprep_flows.opened import now
 from chunkprep_flows.pipeline import Progress
 from chunkprep_flows.recipe import Recipe, keep_profile, recorded_recipe
 from chunkprep_flows.split_settings import SplitSettings
+from chunkprep_flows.unfinished import recorded_end
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import PreparedVersion
@@ -47,7 +48,8 @@ def resplit_collection(
     settings = {**asdict(recipe.policy), "template": recipe.template.name}
     run_id = store.start_run(collection, now=now(), kind="resplit", settings=settings)
     bench = _Bench(store, collection, recipe, run_id)
-    outcomes = bench.all(progress)
+    with recorded_end(store, run_id):
+        outcomes = bench.all(progress)
     report = summed(
         outcomes,
         run_id=run_id,

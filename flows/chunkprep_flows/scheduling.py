@@ -11,6 +11,7 @@ from chunkprep_flows.audit_settings import AuditSettings
 from chunkprep_flows.audit_versions import audit_versions
 from chunkprep_flows.ingest_documents import ingest_documents
 from chunkprep_flows.ingest_settings import IngestSettings
+from chunkprep_flows.missed_runs import cancel_unbegun
 
 
 def serve_flows(
@@ -25,6 +26,8 @@ def serve_flows(
 ) -> None:
     """Serve the ingest flow until interrupted, one run at a time, and the audit beside it.
 
+    A run that was handed out and did not begin holds its deployment's place: it is cancelled when
+    this ends, and, where that was not possible, when it begins.
     The schedules are not paused on the way out: whoever stops the process to upgrade it should not
     have to remember to switch them on again.
     """
@@ -33,12 +36,17 @@ def serve_flows(
         served.append(
             _deployment(audit_versions, audit, name, cron=audit_cron, interval=audit_interval)
         )
-    serve(
-        *cast(Any, served),
-        pause_on_shutdown=False,
-        print_starting_message=False,
-        limit=len(served),
-    )
+    flows = [deployment.flow_name for deployment in served]
+    cancel_unbegun(flows, name)
+    try:
+        serve(
+            *cast(Any, served),
+            pause_on_shutdown=False,
+            print_starting_message=False,
+            limit=len(served),
+        )
+    finally:
+        cancel_unbegun(flows, name)
 
 
 def _deployment(

@@ -16,6 +16,8 @@ SPLITTER_VERSION = "1"
 """Raise it with every change that can move a chunk's edge."""
 
 MIN_CAP = 16
+MAX_CAP = 100_000_000
+"""Above every model's window, and below what a database's integers hold."""
 
 Sharing = Literal["mixed", "alone"]
 WideRows = Literal["records", "cells"]
@@ -69,6 +71,8 @@ class Policy:
             raise PolicyError(
                 f"cap {self.cap} leaves no room for a header and text; use at least {MIN_CAP}"
             )
+        if self.cap > MAX_CAP:
+            raise PolicyError(f"cap {self.cap} is no model's window; use at most {MAX_CAP}")
         if not 0 < self.header_share <= 0.5:
             raise PolicyError(f"header_share {self.header_share} must be above 0 and at most 0.5")
         if not self.cap // 4 <= self.target_tokens <= self.cap:

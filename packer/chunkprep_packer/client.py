@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from chunkprep_ingest.closing import Closing
-from chunkprep_ingest.errors import UnavailableError
+from chunkprep_ingest.errors import RequestError, UnavailableError
 from chunkprep_packer.problem_details import to_error, wait_seconds
 from chunkprep_packer.request import Candidate, PackRequest
 from chunkprep_packer.result import PackResult
@@ -42,7 +42,8 @@ class Client(Closing):
     `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
     answer. An answer 503 is asked again up to `retries` times, after the seconds of its
     Retry-After, but never more than `longest_wait` of them. Every problem is a ChunkprepError:
-    the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError.
+    the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError; a
+    `url` that is none is a RequestError.
     """
 
     def __init__(
@@ -55,6 +56,8 @@ class Client(Closing):
         longest_wait: float = LONGEST_WAIT_SECONDS,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise RequestError(f"url: {url!r} is no URL of a service; write http://{url}", "url")
         self.url = url.rstrip("/")
         self._retries = retries
         self._longest_wait = longest_wait

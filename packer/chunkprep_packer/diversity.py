@@ -43,7 +43,8 @@ def measure(vectors: Sequence[Sequence[float]], query: Sequence[float] | None = 
     finite.
     """
     np = _numpy()
-    rows = _unit(np.asarray(vectors, dtype=np.float64), "candidates.vector")
+    shape = len(vectors), len(vectors[0]) if vectors else 0
+    rows = _unit(np.asarray(vectors, dtype=np.float64).reshape(shape), "candidates.vector")
     to_query = None
     if query is not None and len(rows):
         direction = _unit(np.asarray([query], dtype=np.float64), "query_vector")[0]
@@ -126,7 +127,7 @@ def _unit(rows: Any, field: str) -> Any:
     if not np.isfinite(rows).all():
         raise RequestError(f"{field}: holds a value that is not finite; embed it again", field)
     if not rows.size:
-        return rows.reshape(len(rows), -1)
+        return rows
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1.0)
     length = np.linalg.norm(rows, axis=1, keepdims=True)

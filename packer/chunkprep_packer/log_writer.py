@@ -21,7 +21,8 @@ _PAUSES = (0.05, 0.5, 2.0)  # seconds before each further try of a write that fa
 
 
 class LogWriter:
-    """Writes records in batches of at most `batch`, about every `interval` seconds.
+    """Writes records in batches of at most `batch`, about every `interval` seconds: a page of a
+    long log's indexes is written once for all its rows in a batch.
 
     At most `capacity` records wait. Who brings a further one waits for room for at most `patience`
     seconds; then it is lost, and counted. Everything waiting is written by `close`, and at exit.
@@ -31,9 +32,9 @@ class LogWriter:
         self,
         write: Write,
         *,
-        capacity: int = 2_000,
-        batch: int = 200,
-        interval: float = 0.1,
+        capacity: int = 3_000,
+        batch: int = 500,
+        interval: float = 0.5,
         patience: float = 2.0,
         pauses: Sequence[float] = _PAUSES,
     ) -> None:

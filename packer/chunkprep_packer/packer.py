@@ -118,10 +118,11 @@ class Packer(Closing):
     @property
     def waits(self) -> bool:
         """Whether a pack may have to wait: for a database server, or for room in the log. Readers
-        of a SQLite file wait for nobody, its writers included.
+        of a SQLite file wait for nobody, its writers included, unless it was opened to read only:
+        then it may be one without a write-ahead log.
         """
         full = self._log is not None and self._log.full
-        return full or self._sync or self.store.dialect != "sqlite"
+        return full or self._sync or self.store.dialect != "sqlite" or self.store.read_only
 
     def flush(self) -> None:
         """Wait until every pack so far is in the log."""

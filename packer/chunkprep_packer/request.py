@@ -186,7 +186,7 @@ class PackOptions(BaseModel):
         try:
             iso(value)
         except OverflowError as error:
-            raise ValueError(f"{value} microseconds are beyond the year 9999") from error
+            raise ValueError(f"{value} microseconds are not within the years 1 to 9999") from error
         return value
 
     @field_serializer("as_of", "effective_after")

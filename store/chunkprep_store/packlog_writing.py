@@ -33,7 +33,12 @@ def write_packs(
         for chunk in by_id[key].chunks
     ]
     if used:
+        used.sort(key=_by_version)
         _insert_used(connection, used)
+
+
+def _by_version(chunk: Used) -> int:
+    return chunk[4] or 0  # neighbours in the index: each of its pages is written once
 
 
 def _there(collection_id: int, request_ids: list[str]) -> sa.Select[str]:

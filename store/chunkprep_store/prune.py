@@ -73,13 +73,41 @@ def prune(
     return Pruned(done, rows, gone, still)
 
 
+def prunable(
+    connection: sa.Connection,
+    collection_id: int,
+    *,
+    ended_before: Moment,
+    packs_before: Moment | None,
+    with_packs: bool,
+) -> Pruned:
+    """What `prune` would remove, and what it would keep."""
+    old = sa.false() if packs_before is None else _logged_before(collection_id, packs_before)
+    ended = _ended(collection_id, ended_before)
+    free = ended if with_packs else ended.where(~_used(sa.not_(old)))
+    found = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(versions.c.chunks), 0)).where(
+        versions.c.id.in_(free.order_by(None))
+    )
+    number, rows = connection.execute(found).one()
+    every = connection.scalar(sa.select(sa.func.count()).select_from(ended.subquery())) or 0
+    gone = connection.scalar(sa.select(sa.func.count()).select_from(packs).where(old)) or 0
+    return Pruned(number, int(rows), gone, every - number)
+
+
+def _logged_before(collection_id: int, before: Moment) -> sa.ColumnElement[bool]:
+    return sa.and_(packs.c.collection_id == collection_id, packs.c.at < before)
+
+
+def _used(by: sa.ColumnElement[bool]) -> sa.Exists:
+    """Whether a logged pack of some kind used the version."""
+    return sa.exists().where(
+        pack_chunks.c.version_id == versions.c.id, packs.c.id == pack_chunks.c.pack_id, by
+    )
+
+
 def _prune_packs(connection: sa.Connection, collection_id: int, before: Moment) -> int:
     """Remove some packs of those logged before a moment; how many."""
-    old = (
-        sa.select(packs.c.id)
-        .where(packs.c.collection_id == collection_id, packs.c.at < before)
-        .limit(_PACKS)
-    )
+    old = sa.select(packs.c.id).where(_logged_before(collection_id, before)).limit(_PACKS)
     return connection.execute(packs.delete().where(packs.c.id.in_(old))).rowcount
 
 
@@ -108,8 +136,7 @@ def _prune_versions(
 ) -> tuple[int, int] | None:
     query = _ended(collection_id, before).limit(_BATCH).with_for_update(of=versions)
     if not with_packs:
-        used = sa.exists().where(pack_chunks.c.version_id == versions.c.id)
-        query = query.where(~used)
+        query = query.where(~_used(sa.true()))
     ids = list(connection.scalars(query))
     if not ids:
         return None

@@ -67,6 +67,25 @@ class Upkeep(Opened):
             stop_asked=stop_asked,
         )
 
+    def prunable(
+        self,
+        collection: str,
+        *,
+        ended_before: Moment,
+        packs_before: Moment | None = None,
+        with_packs: bool = False,
+    ) -> Pruned:
+        """What `prune` would remove and keep now; nothing is changed."""
+        number = self.collection_id(collection)
+        with self.database.snapshot() as connection:
+            return prune.prunable(
+                connection,
+                number,
+                ended_before=ended_before,
+                packs_before=packs_before,
+                with_packs=with_packs,
+            )
+
     def erase(self, collection: str, document: str, *, now: Moment) -> Erased:
         """Remove every version, element, feed text and logged text of a document, for good; a
         tombstone keeps it from being ingested again. Follow it with `vacuum`.

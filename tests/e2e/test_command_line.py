@@ -63,7 +63,9 @@ def test_the_file_may_write_a_name_with_dashes_and_lists(cli: Cli) -> None:
     (cli.folder / "docs").mkdir()
     for name in ("a", "b"):
         (cli.folder / "docs" / f"{name}.md").write_text("# Title\n\nText.\n")
-    (cli.folder / "own.toml").write_text('[ingest]\nexclude = ["b.md"]\ndry-run = true\n')
+    (cli.folder / "own.toml").write_text(
+        '[ingest]\nexclude = ["b.md"]\ninclude = "*.md"\ndry-run = true\n', encoding="utf-8-sig"
+    )
     report = cli.json("--config", "own.toml", "ingest", "docs", "--direct")
     assert [d["document"] for d in report["documents"]] == ["a.md"]
     assert report["dry_run"]
@@ -76,11 +78,22 @@ def test_the_file_may_write_a_name_with_dashes_and_lists(cli: Cli) -> None:
         ("[ingst]\ncap = 1\n", "ingst"),
         ("[ingest]\nbudget = 1\n", "ingest.budget"),
         ("cap =\n", "line 1"),
+        ("[ingest]\nsync = 1\n", "sync must be true or false, not 1"),
+        ("[ingest]\ncap = [1]\n", "cap must be one value"),
+        ("[ingest]\nexclude = 1\n", "exclude must be a list"),
     ],
 )
 def test_a_file_with_a_slip_is_wrong_usage_and_names_it(cli: Cli, content: str, named: str) -> None:
     (cli.folder / "chunkprep.toml").write_text(content)
     assert named in cli("docs", code=2).stderr
+
+
+def test_a_wrong_value_says_where_it_was_written(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cli.folder / "chunkprep.toml").write_text('[ingest]\ncap = "many"\n')
+    assert "(from chunkprep.toml)" in cli("ingest", ".", "--direct", code=2).stderr
+    monkeypatch.setenv("CHUNKPREP_CAP", "several")
+    told = cli("ingest", ".", "--direct", code=2).stderr
+    assert "'several' is not a valid integer (from the environment: CHUNKPREP_CAP)" in told
 
 
 def test_a_config_file_that_is_missing_is_wrong_usage(cli: Cli) -> None:
@@ -102,6 +115,10 @@ def test_a_config_file_that_is_missing_is_wrong_usage(cli: Cli) -> None:
         ["ingest", ".", "--direct", "--template", "nope"],
         ["ingest", ".", "--direct", "--runner", "dask"],
         ["schedule", "."],
+        ["docs", "--collection", ""],
+        ["keys", "add", "two\nlines"],
+        ["ingest", ".", "--direct", "--read-seconds", "nan"],
+        ["search", "\udcff"],
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(cli: Cli, args: list[str]) -> None:

@@ -24,7 +24,7 @@ DOCS = ROOT / "docs"
 WALKED = (
     "splitting.md", "versions.md", "vector-index.md", "operations.md", "frameworks.md",
     "service.md", "tutorial.md", "howto/schedule.md", "howto/postgresql.md",
-    "howto/audit.md", "howto/tune.md",
+    "howto/audit.md", "howto/tune.md", "howto/choose-files.md",
 )  # fmt: skip
 """Pages that hold commands; a page that gets some is added here, or the last test fails."""
 
@@ -156,6 +156,15 @@ def test_the_page_on_cap_and_budget_runs(walker: Cli) -> None:
     assert shares.pop(narrow) == [("1", "0.8")]
     assert list(shares.values()) == [[("1", "1")]] * 3
     assert "12 updated, 1 skipped" in said["chunkprep resplit --cap 250"][0]
+
+
+def test_the_page_on_files_and_settings_runs(walker: Cli) -> None:
+    said = walk(walker, "howto/choose-files.md")
+    [[planned]] = said.values()
+    assert "3 documents: 3 new; would write" in planned
+    [settings] = re.findall(r"```toml\n(.*?)```", read("howto/choose-files.md"), re.DOTALL)
+    (walker.folder / "chunkprep.toml").write_text(settings, encoding="utf-8")
+    assert walker.json("ingest", "samples", "--direct")["boilerplate_words"] > 0
 
 
 def test_the_page_on_schedules_runs(walker: Cli) -> None:

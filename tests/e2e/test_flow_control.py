@@ -243,7 +243,7 @@ def test_a_suspended_run_ends_at_a_document_and_goes_on_when_it_is_resumed(
         client.resume_flow_run(run.id)
         wait_until(lambda: len(records()) == 2)
         [second, _] = records()
-        wait_until(lambda: (client.read_flow_run(run.id).state or run.state).is_final())
+        wait_until(lambda: (state := client.read_flow_run(run.id).state) and state.is_final())
         ended = client.read_flow_run(run.id).state
     assert suspended is not None
     assert suspended.name == "Suspended"

@@ -4,15 +4,14 @@ other trouble never is.
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.outage import Outage
+from tests.support.outage import Outage, at_each_retry
 
 from chunkprep_flows import transient
 from chunkprep_flows.audit_settings import AuditSettings
@@ -23,23 +22,6 @@ from chunkprep_flows.progress import Silent
 from chunkprep_store import Store
 
 pytestmark = [pytest.mark.prefect]
-
-
-@contextmanager
-def at_each_retry(call: Callable[[], object]) -> Iterator[None]:
-    """Within it `call` is called whenever Prefect says that it will try a task again."""
-
-    class Hears(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if "- Retry " in record.getMessage():
-                call()
-
-    log, handler = logging.getLogger("prefect.task_runs"), Hears()
-    log.addHandler(handler)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
 
 
 def tries(flow_run_id: str | None) -> dict[str, int]:

@@ -46,6 +46,8 @@ def add_key(cli: Cli, url: str, *options: object) -> str:
 
 def test_it_packs_as_the_library_does_and_logs_what_it_packed(desk: Desk, served: Served) -> None:
     assert served.get("/readyz").json()["status"] == "ready"
+    probes = [served.client.head(path) for path in ("/healthz", "/readyz", "/metrics")]
+    assert [(probe.status_code, probe.content) for probe in probes] == [(200, b"")] * 3
     candidates = [*served.candidates("refund"), *served.candidates("refund", collection="other")]
     assert len(candidates) == 4
     asked = {"budget": 500, "candidates": candidates, "access": ["hr"], "as_of": None}

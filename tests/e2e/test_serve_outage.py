@@ -36,3 +36,7 @@ def test_an_outage_is_told_and_ends_without_a_restart(
         server.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
         assert served.post("/v1/pack", request).status_code == 200
         assert served.get("/readyz").status_code == 200
+        assert served.stop() == 0
+    told = [line for line in served.lines() if line["event"] == "error"]
+    assert told
+    assert all("does not answer" in line["message"] and "trace" not in line for line in told)

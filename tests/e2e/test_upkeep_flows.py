@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import psycopg
 import pytest
 from tests.support.ingesting import ingest
+from tests.support.outage import Outage, at_each_retry
 
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
@@ -54,6 +54,7 @@ def test_recount_prices_every_chunk_and_names_its_record(
     [record] = [run for run in store.runs("default") if run.kind == "recount"]
     left = artifacts(flow_run)
     assert record.run_id in left["chunkprep-recount-run"]
+    assert str((record.summary or {})["flow_run_url"]).endswith(str(flow_run))
     assert '"chunks"' in left["chunkprep-recount"]
     assert recount(settings).chunks == 0, "the second run has nothing left, and no cached answer"
 
@@ -93,17 +94,10 @@ def test_a_database_that_is_away_for_a_moment_is_tried_again(
 
     with Store.open(postgres_url) as store:
         ingest(store, "a.md", TEXT, now=now())
-    name = postgres_url.partition("?")[0].rpartition("/")[2]
-
-    def rename(old: str, new: str) -> None:
-        with psycopg.connect(postgres_server, autocommit=True) as connection:
-            connection.execute(f"ALTER DATABASE {old} RENAME TO {new}")
-
-    rename(name, f"{name}_away")
-    back = threading.Timer(1, rename, (f"{name}_away", name))
-    back.start()
-    state, flow_run = finished(prune, PruneSettings(store=postgres_url, older_than=0))
-    back.join()
+    outage = Outage(postgres_server, postgres_url)
+    outage.begin()
+    with at_each_retry(outage.end):
+        state, flow_run = finished(prune, PruneSettings(store=postgres_url, older_than=0))
     assert state.is_completed()
     assert tries(flow_run) > 1
 

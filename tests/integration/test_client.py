@@ -195,3 +195,8 @@ def test_an_adapter_packs_over_http_as_well(server: Server, result: PackResult) 
         compressor = ChunkprepCompressor(packer=client, options=PackOptions(budget=90))
         [packed] = compressor.compress_documents(found, "q")
     assert packed.page_content == result.text
+
+
+def test_a_url_without_its_scheme_is_told_and_not_waited_for() -> None:
+    with pytest.raises(RequestError, match=r"write http://127.0.0.1:8000"):
+        Client("127.0.0.1:8000")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,20 @@ def test_old_pack_logs_go_and_free_their_versions(filled: Store) -> None:
 
 def test_only_what_ended_before_goes(filled: Store) -> None:
     assert filled.prune("c", ended_before=250, now=10_000).versions == 1
+
+
+@pytest.mark.parametrize("with_packs", [False, True])
+@pytest.mark.parametrize("packs_before", [None, 10_000])
+@pytest.mark.parametrize("ended_before", [0, 250, 10_000])
+def test_a_dry_run_counts_what_a_prune_removes(
+    filled: Store, ended_before: int, packs_before: int | None, with_packs: bool
+) -> None:
+    asked: dict[str, Any] = {
+        "ended_before": ended_before, "packs_before": packs_before, "with_packs": with_packs
+    }  # fmt: skip
+    foreseen = filled.prunable("c", **asked)
+    assert foreseen == filled.prunable("c", **asked)
+    assert foreseen == filled.prune("c", **asked, now=10_000)
 
 
 def test_numbers_and_ids_go_on_after_a_prune(filled: Store, prepare: Prepare) -> None:

@@ -1,6 +1,10 @@
-"""A database that goes away."""
+"""A database that goes away, and what notices that it is tried again."""
 
 from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import psycopg
 
@@ -26,3 +30,20 @@ class Outage:
     def _say(self, statement: str) -> None:
         with psycopg.connect(self.server, autocommit=True) as connection:
             connection.execute(statement)
+
+
+@contextmanager
+def at_each_retry(call: Callable[[], object]) -> Iterator[None]:
+    """Within it `call` is called whenever Prefect says that it will try a task again."""
+
+    class Hears(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "- Retry " in record.getMessage():
+                call()
+
+    log, handler = logging.getLogger("prefect.task_runs"), Hears()
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)

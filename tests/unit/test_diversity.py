@@ -104,6 +104,11 @@ def test_the_length_of_a_vector_does_not_count() -> None:
     assert len(pack(chunks, 10, mmr=0.7).blocks) == 1
 
 
+def test_a_retriever_that_found_nothing_asks_for_no_diversity() -> None:
+    assert pack([], 100, mmr=0.5).text == ""
+    assert pack([], 100, mmr=0.5, query_vector=[1.0, 0.0]).text == ""
+
+
 def test_ranks_move_with_the_candidates() -> None:
     vectors: dict[str, list[float]] = {"a": [1, 0], "b": [1, 0.5], "c": [0, 1], "d": [1, 0.01]}
     chunks = [

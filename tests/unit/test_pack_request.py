@@ -45,7 +45,7 @@ def test_what_search_prints_beside_id_and_score_does_not_matter() -> None:
         ({"budget": 0}, "budget: must be at least 1, not 0"),
         ({"budget": None}, "budget: input should be a valid integer, not None"),
         ({"budget": 2**31}, "budget: must be at most 2147483647, not 2147483648"),
-        ({"as_of": 10**30}, "as_of: 1000000000000000000000000000000 microseconds are beyond"),
+        ({"as_of": 10**30}, "as_of: 1000000000000000000000000000000 microseconds are not within"),
         ({"stratgy": "ranked"}, "stratgy: unknown option; did you mean strategy?"),
         ({"zzz": 1}, "zzz: unknown option"),
         ({"self": 1}, "self: unknown option"),

@@ -11,7 +11,7 @@ from tests.support.splitting import ENCODINGS
 
 from chunkprep_ingest.errors import PolicyError
 from chunkprep_ingest.model import Chunk, Element, ParsedDocument
-from chunkprep_ingest.policy import Policy
+from chunkprep_ingest.policy import MAX_CAP, Policy
 from chunkprep_ingest.profile import make_profile
 from chunkprep_ingest.readers import ReadOptions, read
 from chunkprep_ingest.split import split
@@ -141,3 +141,9 @@ def test_a_policy_comes_back_from_the_json_that_the_store_keeps() -> None:
     assert again == policy
     assert again.fingerprint == policy.fingerprint
     assert Policy(header_fields=("page", "date"), code="alone") == policy
+
+
+def test_a_cap_beyond_every_window_is_refused() -> None:
+    assert Policy(cap=MAX_CAP).cap == MAX_CAP
+    with pytest.raises(PolicyError, match=f"use at most {MAX_CAP}"):
+        Policy(cap=MAX_CAP + 1)

@@ -14,6 +14,7 @@ from chunkprep_flows.options import (
     Group,
     Option,
     json_option,
+    name_given,
     option,
     store_option,
 )
@@ -40,13 +41,13 @@ def keys() -> None:
 
 
 @keys.command(cls=Command, example="chunkprep keys add assistant --collection handbook --access hr")
-@click.argument("name")
+@click.argument("name", type=name_given)
 @click.option(
     "--collection", "collections", cls=Names, multiple=True, default=(DEFAULT_COLLECTION,),
-    metavar="NAME", help="A collection that it may use, * for all; repeatable.",
+    type=name_given, metavar="NAME", help="A collection that it may use, * for all; repeatable.",
 )  # fmt: skip
 @click.option(
-    "--access", cls=Names, multiple=True, metavar="LABEL",
+    "--access", cls=Names, multiple=True, type=name_given, metavar="LABEL",
     help="A label that it may claim and see, * for all; repeatable (default: none).",
 )  # fmt: skip
 @option(

@@ -7,7 +7,6 @@ import click
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import opened
 from chunkprep_flows.options import command, json_option, option, store_options
-from chunkprep_flows.wording import counted
 
 
 @command(example="chunkprep prune --older-than 365 --packs 90")
@@ -20,6 +19,7 @@ from chunkprep_flows.wording import counted
 )
 @option("--packs", type=click.IntRange(0), metavar="DAYS", help="Also pack logs as old as that.")
 @option("--even-if-logged", is_flag=True, help="Also versions that logged packs still need.")
+@option("--dry-run", is_flag=True, help="Count what would go, and change nothing.")
 @store_options
 @json_option
 @click.pass_context
@@ -29,6 +29,7 @@ def prune(
     older_than: int,
     packs: int | None,
     even_if_logged: bool,
+    dry_run: bool,
     store: str,
     collection: str,
     as_json: bool,
@@ -39,15 +40,15 @@ def prune(
 
     with opened(store) as target, graceful_stop("the versions at hand"):
         removed = prune_collection(
-            target, collection, older_than=older_than, packs=packs, even_if_logged=even_if_logged
+            target,
+            collection,
+            older_than=older_than,
+            packs=packs,
+            even_if_logged=even_if_logged,
+            dry_run=dry_run,
         )
     if as_json:
         print_json(removed)
     else:
-        rest = (
-            "stopped, run it again to go on"
-            if removed.stopped
-            else f"kept {counted(removed.kept, 'version')} that logged packs need"
-        )
-        talk(f"{removed.headline}; {rest}")
+        talk(f"{removed.headline}; {removed.rest}")
     ctx.exit(1 if removed.stopped else 0)

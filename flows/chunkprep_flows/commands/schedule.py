@@ -53,8 +53,8 @@ def schedule(
     The audit compares what is stored with the same sources.
     Runs against the Prefect API that is configured (PREFECT_API_URL), else against a private one
     that ends with this command. Each run that ends is a line on stderr.
-    The schedule stays active when this command stops: a run that is
-    due then waits for the next start.
+    The schedule stays active when this command stops: of the runs
+    that are due then, the next start makes one, and skips the others.
     """
     if (cron is None) == (every is None):
         raise click.UsageError("give either --cron or --every")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,7 +37,9 @@ def limit(name: str, default: int, unit: str, text: str) -> Callable[[F], F]:
 @command(example="chunkprep serve --port 8000 --workers 2")
 @option("--host", default="127.0.0.1", metavar="HOST", help="The address to listen on.")
 @option("--port", type=click.IntRange(1, 65535), default=8000, metavar="PORT", help="Its port.")
-@option("--workers", type=click.IntRange(1), default=1, metavar="N", help="How many processes.")
+@option(
+    "--workers", type=click.IntRange(1, 256), default=1, metavar="N", help="How many processes."
+)
 @option(
     "--threads", type=click.IntRange(1, 30), default=8, metavar="N",
     help="How many requests of a worker may wait for the database at a time.",
@@ -65,9 +69,28 @@ def serve(host: str, port: int, workers: int, threads: int, store: str, **limits
             f"no API key is configured, so {host} is not served, only this machine; make one with "
             f"`chunkprep keys add`, or leave out --host"
         )
+    check_free(host, port)
     guard = keys_line(len(keys))
-    talk(f"serving http://{host}:{port} with {workers} workers, {guard}; Ctrl-C ends it")
+    name = f"[{host}]" if ":" in host else host
+    talk(f"serving http://{name}:{port} with {workers} workers, {guard}; Ctrl-C ends it")
     run_server(settings, host, port, workers)
+
+
+def check_free(host: str, port: int) -> None:
+    """Raises ChunkprepError where nobody can listen there: the server would say so in its log."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            told = (
+                f"port {port} of {host} is in use; stop what serves there, or name another --port"
+            )
+        else:
+            told = f"{host} port {port}: {error.strerror}; name another --host or --port"
+        raise ChunkprepError(told) from error
 
 
 def keys_line(count: int) -> str:

@@ -8,7 +8,14 @@ from uuid import uuid4
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chunkprep_packer.service.metrics import Metrics
-from chunkprep_packer.service.problems import MEDIA_TYPE, Problem, ProblemError, of_error, too_large
+from chunkprep_packer.service.problems import (
+    INTERNAL,
+    MEDIA_TYPE,
+    Problem,
+    ProblemError,
+    of_error,
+    too_large,
+)
 from chunkprep_packer.service.request_log import trace_of, write_line
 
 _LONGEST_ID = 128
@@ -34,8 +41,10 @@ class Outermost:
             await self._app(scope, self._limited(scope, receive), answer.send)
         except Exception as error:
             problem = of_error(error)
-            if problem.status >= 500:
-                tell_error(answer.request_id, error)
+            if problem is INTERNAL:
+                write_line("error", request_id=answer.request_id, trace=trace_of(error))
+            elif problem.status >= 500:  # a database that is away is said in a line, not a stack
+                write_line("error", request_id=answer.request_id, message=str(error))
             if answer.status is not None:
                 raise
             await answer.send_problem(problem)
@@ -82,11 +91,6 @@ def _header(scope: Scope, name: bytes) -> str:
     """A header of the request, "" where it has none; `name` in lower case."""
     found: bytes = next((value for key, value in scope["headers"] if key == name), b"")
     return found.decode("latin-1")
-
-
-def tell_error(request_id: str, error: BaseException) -> None:
-    """A log line with the stack, which no client sees."""
-    write_line("error", request_id=request_id, trace=trace_of(error))
 
 
 class _Answer:

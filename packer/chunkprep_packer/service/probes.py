@@ -13,12 +13,14 @@ from chunkprep_packer.service.metrics import Metrics
 router = APIRouter()
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", response_model=shapes.Health)
 async def healthz() -> Response:
     """The process answers."""
     return json_answer({"status": "ok"})
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", response_model=shapes.Readiness, responses=documented(500, 503))
 def readyz(request: Request) -> Response:
     """The database answers, and its schema is this program's."""
@@ -28,6 +30,7 @@ def readyz(request: Request) -> Response:
     return json_answer({"status": "ready", "schema_revision": found.current})
 
 
+@router.head("/metrics", include_in_schema=False)
 @router.get("/metrics", response_class=Response, responses=documented(500))
 def metrics(request: Request) -> Response:
     """Prometheus figures of all workers."""

@@ -67,18 +67,26 @@ def _body(model: str) -> dict[str, Any]:
 async def pack(request: Request) -> Response:
     """Pack candidates into a context: the library's request and its answer."""
     body = await request.body()
-    if service_of(request).at_once(len(body)):
-        return _pack(request, body)
-    return await run_in_threadpool(_pack, request, body)
+    if not service_of(request).at_once(len(body)):
+        return await run_in_threadpool(lambda: _pack(request, _asked(request, body)))
+    asked = _asked(request, body)
+    if asked.pin:  # whole documents, which may be long
+        return await run_in_threadpool(_pack, request, asked)
+    return _pack(request, asked)
 
 
-def _pack(request: Request, body: bytes) -> Response:
-    service = service_of(request)
+def _asked(request: Request, body: bytes) -> PackRequest:
+    """What the body asks for, where the caller may ask for it."""
     grant = authorize(request)  # before a stranger's body is looked at
     asked = PackRequest.from_json(body)
     check_collection(request, grant, asked.collection)
     check_labels(grant, asked.access)
-    check_pack(asked, service.settings.limits)
+    check_pack(asked, service_of(request).settings.limits)
+    return asked
+
+
+def _pack(request: Request, asked: PackRequest) -> Response:
+    service = service_of(request)
     answer = service.packer.answer(asked, request_id=request.state.request_id)
     metrics: Metrics = request.app.state.metrics
     metrics.packed(answer.result)

@@ -39,7 +39,7 @@ def further_caps(connection: sa.Connection, collection_id: int) -> Iterator[Find
             .where(
                 chunks.c.collection_id == collection_id,
                 chunks.c.policy == fingerprint,
-                chunk_prices.c.block_tokens > cap,
+                chunk_prices.c.block_tokens > sa.literal(cap, sa.BigInteger),
             )
             .group_by(chunks.c.document, chunks.c.version, chunk_prices.c.encoding)
             .order_by(chunks.c.document, chunks.c.version, chunk_prices.c.encoding)
