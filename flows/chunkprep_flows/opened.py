@@ -27,6 +27,15 @@ def opened(url: str, *, create: bool | None = False) -> Iterator[Store]:
         yield store
 
 
+def is_there(url: str) -> bool:
+    """Whether something may be read at `url`: False for a SQLite file that is yet to be made."""
+    from chunkprep_store.engine import Database
+
+    database = Database(url)
+    database.close()
+    return not database.fresh
+
+
 def now() -> Moment:
     """The clock, in microseconds UTC."""
     return time.time_ns() // 1000
