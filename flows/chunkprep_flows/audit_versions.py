@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.runtime import deployment
 
 from chunkprep_flows.audit_report import (
     AuditFailedError,
@@ -19,7 +20,7 @@ from chunkprep_flows.audit_settings import AuditSettings
 from chunkprep_flows.auditing import AUDITED, findings, sources_listed
 from chunkprep_flows.flow_control import tag_collection, to_its_end
 from chunkprep_flows.interrupt import breakable
-from chunkprep_flows.opened import now, opened
+from chunkprep_flows.opened import is_there, now, opened
 from chunkprep_flows.served_runs import told_when_served
 from chunkprep_flows.step_tasks import step_as_task
 from chunkprep_flows.steps import Step, at_once
@@ -45,6 +46,10 @@ def audit_versions(settings: AuditSettings) -> AuditReport:
 def _audit_and_show(settings: AuditSettings) -> tuple[AuditReport, str]:
     tag_collection(settings.collection)
     with told_when_served("audit-versions") as told:
+        if deployment.id is not None and not is_there(settings.store):
+            report = collect((), collection=settings.collection, at=now())
+            told.say("nothing to audit yet: there is no store before the first ingest")
+            return report, told.headline
         report = run_audit(settings, step_as_task)
         told.say(report.headline)
         create_table_artifact(

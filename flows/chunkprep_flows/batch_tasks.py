@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from prefect import task
@@ -20,6 +20,7 @@ from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import (
     StoppedError,
+    deaf_children,
     follow,
     passed_on,
     stop_asked,
@@ -75,7 +76,8 @@ def batches_as_tasks(settings: IngestSettings, control: Control) -> RunBatches:
                     break
                 job = BatchJob(order, batch, workers.stop)
                 try:
-                    pending.append((job, workers.runner.submit(ingest_batch, {"job": job})))
+                    with deaf_children():  # it may start a worker
+                        pending.append((job, workers.runner.submit(ingest_batch, {"job": job})))
                 except Pause as suspended:
                     control.hear(suspended.state)
                     break
@@ -108,12 +110,13 @@ def workers_of(settings: IngestSettings) -> Iterator[Workers]:
         with threads:
             yield Workers(threads, None)
     elif settings.runner == "process":
-        with (
-            passed_on() as stop,
-            ProcessPoolTaskRunner(
+        with ExitStack() as held:
+            stop = held.enter_context(passed_on())
+            processes = ProcessPoolTaskRunner(
                 max_workers=settings.workers, initializer=follow, initargs=(stop,)
-            ) as processes,
-        ):
+            )
+            with deaf_children():
+                held.enter_context(processes)
             yield Workers(processes, None)
     else:
         with dask_workers(settings) as (dask, name):

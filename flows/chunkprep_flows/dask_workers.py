@@ -16,6 +16,7 @@ from prefect.task_runners import TaskRunner
 
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
 from chunkprep_flows.interrupt import breakable, deaf_children, when_asked
+from chunkprep_ingest.errors import UnavailableError
 
 ASK_SECONDS = 0.2
 """How often a worker asks the scheduler, at most: between two documents."""
@@ -61,9 +62,22 @@ def dask_workers(settings: IngestSettings) -> Iterator[tuple[TaskRunner[Any], st
     with ExitStack() as held:
         with deaf_children() if ours else breakable("the Dask cluster was waited for"):
             runner = held.enter_context(dask_runner(settings))
-            event = _event(name, cast(Any, runner).client)
+            event = _event(name, _client(runner, settings))
         held.enter_context(_set_when_asked(event))
         yield runner, name
+
+
+def _client(runner: TaskRunner[Any], settings: IngestSettings) -> Any:
+    """The runner's connection. Raises UnavailableError where no scheduler answers."""
+    try:
+        return cast(Any, runner).client
+    except OSError as error:
+        if settings.dask_address is None:
+            raise
+        raise UnavailableError(
+            f"the Dask scheduler at {settings.dask_address} does not answer; start it, check "
+            f"--dask-address, or leave it out for workers of this machine"
+        ) from error
 
 
 @contextmanager

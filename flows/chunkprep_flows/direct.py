@@ -16,7 +16,13 @@ from multiprocessing import get_context
 from chunkprep_flows.batch import BatchOrder, run_batch
 from chunkprep_flows.ingest_report import DocumentOutcome, IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings
-from chunkprep_flows.interrupt import follow, graceful_stop, passed_on, stop_asked
+from chunkprep_flows.interrupt import (
+    deaf_children,
+    follow,
+    graceful_stop,
+    passed_on,
+    stop_asked,
+)
 from chunkprep_flows.pipeline import Progress, RunBatches, ingest
 from chunkprep_flows.plan import Work
 from chunkprep_ingest.errors import RequestError
@@ -70,7 +76,8 @@ def run_in(
         for batch in work:
             if stop_asked():
                 break
-            pending.add(pool.submit(run_batch, order, batch, stop_asked))
+            with deaf_children():  # it may start a worker
+                pending.add(pool.submit(run_batch, order, batch, stop_asked))
             if len(pending) >= 2 * settings.workers:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)

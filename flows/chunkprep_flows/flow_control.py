@@ -29,6 +29,7 @@ from chunkprep_flows.interrupt import (
     stop_asked,
 )
 from chunkprep_flows.pipeline import FlowRun
+from chunkprep_flows.prefect_talk import leave_out_tracebacks
 
 ASK_SECONDS = 2.0
 """How often the API is asked."""
@@ -124,6 +125,7 @@ def to_its_end(work: Callable[[Control], tuple[Any, str]]) -> Any:
 
     A signal to stop is heard in here: Prefect sets its own handlers around a flow's body.
     """
+    leave_out_tracebacks()
     with graceful_stop(), controlled() as control:
         try:
             report, told = work(control)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from chunkprep_flows.named_sources import NAMED_IN_SCHEMA, refuse_blank
 from chunkprep_flows.options import DEFAULT_COLLECTION, DEFAULT_STORE
@@ -14,6 +15,7 @@ from chunkprep_flows.split_settings import SplitSettings
 from chunkprep_ingest.errors import RequestError
 
 Runner = Literal["thread", "process", "dask"]
+_SCHEDULER = re.compile(r"([a-z]+://)?([^\s/:@]+|\[[0-9a-fA-F:]+\]):\d{1,5}/?")
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -53,6 +55,26 @@ class IngestSettings(SplitSettings):
     dask_address: str | None = None
     batch_documents: Annotated[int, Field(ge=1)] = 500
     batch_bytes: Annotated[int, Field(ge=1)] = 8_000_000
+
+    @model_validator(mode="after")
+    def _address_of_a_scheduler(self) -> Self:
+        """Raises RequestError for a Dask address that nobody asks, or that is none."""
+        address = self.dask_address
+        if address is None:
+            return self
+        if self.runner != "dask":
+            raise RequestError(
+                f"--dask-address {address} is for --runner dask, and the runner is {self.runner}; "
+                f"give both, or leave it out",
+                "dask_address",
+            )
+        if not _SCHEDULER.fullmatch(address):
+            raise RequestError(
+                f"--dask-address {address!r} is no address of a Dask scheduler; write "
+                f"tcp://HOST:PORT",
+                "dask_address",
+            )
+        return self
 
     def absolute(self) -> IngestSettings:
         """The same settings for a run that starts in another folder: no relative path is left."""

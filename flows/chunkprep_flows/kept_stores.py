@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from chunkprep_flows.interrupt import stop_asked
 from chunkprep_store import Store
 
 
@@ -26,7 +27,7 @@ class StorePool:
         """The store at `url` for one batch; nobody else has it meanwhile. One whose batch failed
         is closed. Raises StoreError where there is none.
         """
-        store = self._taken(url) or Store.open(url, create=False)
+        store = self._taken(url) or Store.open(url, create=False, hurried=stop_asked)
         try:
             yield store
         except BaseException:

@@ -7,7 +7,6 @@ keeps the place of a run that was handed out, but not begun, when the process th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -58,11 +57,10 @@ def skip_missed(flow_run: UUID) -> int:
 def cancel_unbegun(flows: Sequence[str], name: str) -> None:
     """Cancel runs of the deployments `name` of `flows` that were handed out and did not begin.
 
-    Their places, one a deployment, are free again. Does nothing where the API is away: whoever
-    serves the deployments next does it.
+    Their places, one a deployment, are free again.
     """
     pending = FlowRunFilterStateType(any_=[StateType.PENDING])
-    with suppress(Exception), get_client(sync_client=True) as client:
+    with get_client(sync_client=True) as client:
         found = _runs(
             client,
             DeploymentFilter(name=DeploymentFilterName(any_=[name])),

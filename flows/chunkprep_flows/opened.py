@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from chunkprep_flows.interrupt import stop_asked
 from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import Moment
 
@@ -23,8 +24,17 @@ def opened(url: str, *, create: bool | None = False) -> Iterator[Store]:
     """
     from chunkprep_store import Store
 
-    with Store.open(url, create=create) as store:
+    with Store.open(url, create=create, hurried=stop_asked) as store:
         yield store
+
+
+def is_there(url: str) -> bool:
+    """Whether something may be read at `url`: False for a SQLite file that is yet to be made."""
+    from chunkprep_store.engine import Database
+
+    database = Database(url)
+    database.close()
+    return not database.fresh
 
 
 def now() -> Moment:

@@ -132,7 +132,7 @@ def ingest(
 
 def begun(settings: IngestSettings, start: float, flow_run: FlowRun | None) -> Run:
     """Open the store, choose policy and profile, and record that a run began."""
-    store = Store.open(settings.store)
+    store = Store.open(settings.store, hurried=stop_asked)
     try:
         recipe = choose_recipe(settings, store)
         change = recipe_change(settings, store, recipe)

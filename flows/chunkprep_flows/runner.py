@@ -8,6 +8,7 @@ from chunkprep_flows.console import talk
 from chunkprep_flows.ingest_report import IngestReport
 from chunkprep_flows.ingest_settings import IngestSettings, refuse_unshared_store
 from chunkprep_flows.interrupt import breakable, graceful_stop
+from chunkprep_flows.prefect_talk import api_reached
 from chunkprep_flows.progress import shown_progress
 from chunkprep_flows.stored_secrets import secret_warnings
 
@@ -27,7 +28,7 @@ def run_in_session(settings: IngestSettings) -> IngestReport:
     from chunkprep_flows.flow_control import StoppedRunError
     from chunkprep_flows.ingest_documents import ingest_documents
 
-    with shown_progress(), tags("chunkprep", f"collection:{settings.collection}"):
+    with shown_progress(), api_reached(), tags("chunkprep", f"collection:{settings.collection}"):
         try:
             report: IngestReport = ingest_documents(settings)
         except StoppedRunError as stopped:

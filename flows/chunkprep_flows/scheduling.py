@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, cast
 
 from prefect import serve
@@ -23,11 +25,13 @@ def serve_flows(
     audit: AuditSettings | None = None,
     audit_cron: str | None = None,
     audit_interval: float | None = None,
+    begun: Callable[[], None],
 ) -> None:
     """Serve the ingest flow until interrupted, one run at a time, and the audit beside it.
 
     A run that was handed out and did not begin holds its deployment's place: it is cancelled when
-    this ends, and, where that was not possible, when it begins.
+    this ends, and, where that was not possible, when it begins. `begun` is called once the Prefect
+    API has answered.
     The schedules are not paused on the way out: whoever stops the process to upgrade it should not
     have to remember to switch them on again.
     """
@@ -38,6 +42,7 @@ def serve_flows(
         )
     flows = [deployment.flow_name for deployment in served]
     cancel_unbegun(flows, name)
+    begun()
     try:
         serve(
             *cast(Any, served),
@@ -46,7 +51,8 @@ def serve_flows(
             limit=len(served),
         )
     finally:
-        cancel_unbegun(flows, name)
+        with suppress(Exception):  # the API is away: whoever serves the flows next does it
+            cancel_unbegun(flows, name)
 
 
 def _deployment(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,8 +24,16 @@ from chunkprep_store.sqlite_file import SqliteFile, sqlite_file
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 60
-"""How long a SQLite writer waits for the one before it."""
+_LOG = logging.getLogger(__name__)
+
+BUSY_SECONDS = 60.0
+"""How long a SQLite writer waits for the one before it, in all."""
+BUSY_SLICE_SECONDS = 0.5
+"""How long at a time: a signal is handled in between."""
+BUSY_TOLD_SECONDS = 5.0
+"""After how long it says so, as a warning of this module's log."""
+HURRIED_SECONDS = 2.0
+"""How long it waits where the process is in a hurry to end."""
 ATTEMPTS = 12
 """Tries of a transaction that collides with another one, before ConflictError."""
 
@@ -59,9 +68,11 @@ class Database:
     """One database: an engine for transactions, and one for single statements without any.
 
     `fresh` tells that the SQLite file does not exist yet, `read_only` that it cannot be written.
+    `hurried` is asked, while a SQLite writer waits for another one, whether to give that up soon.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, hurried: Callable[[], bool] = bool) -> None:
+        self.hurried = hurried
         self.url = parse_url(url)
         self.dialect = self.url.get_backend_name()
         self.file = sqlite_file(self.url) if self.dialect == "sqlite" else None
@@ -86,7 +97,9 @@ class Database:
         if self.read_only:
             raise StoreError(f"{self.url.database} is read-only; nothing was changed")
         with _translated(), self.engine.connect() as connection:
-            connection = connection.execution_options(chunkprep_begin="BEGIN IMMEDIATE")
+            connection = connection.execution_options(
+                chunkprep_begin="BEGIN IMMEDIATE", chunkprep_waited=self._waited_enough
+            )
             with connection.begin():
                 yield connection
 
@@ -104,8 +117,9 @@ class Database:
     def retry(self, work: Callable[[sa.Connection], T]) -> T:
         """`work` in a writing transaction, again (with jitter) when another writer collides.
 
-        Raises ConflictError after ATTEMPTS tries.
+        Raises ConflictError after ATTEMPTS tries; on SQLite after BUSY_SECONDS too.
         """
+        began = time.monotonic()
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with self.write() as connection:
@@ -113,13 +127,20 @@ class Database:
             except DBAPIError as error:
                 if not _collision(error):
                     raise _refused(error) from error
-                if attempt == ATTEMPTS:
+                seconds = time.monotonic() - began
+                if attempt == ATTEMPTS or self._waited_enough(seconds):
                     raise ConflictError(
-                        f"other writers collided with this one {ATTEMPTS} times; run it again "
-                        f"({error.orig})"
+                        f"other writers collided with this one for {seconds:.0f} s; let them end, "
+                        f"and run it again ({error.orig})"
                     ) from error
             time.sleep(random.uniform(0, min(2.0, 0.01 * 2**attempt)))  # noqa: S311 - jitter
         raise AssertionError("unreachable")
+
+    def _waited_enough(self, seconds: float) -> bool:
+        """Whether a SQLite writer gives up; PostgreSQL has its own limits for a wait."""
+        if self.file is None:
+            return False
+        return seconds >= BUSY_SECONDS or (seconds >= HURRIED_SECONDS and self.hurried())
 
     def rows(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         """Rows of one statement in the driver's own words and placeholders, at its own speed.
@@ -249,7 +270,7 @@ def _prepare_sqlite(connection: Any, pragmas: Sequence[str]) -> None:
 
 
 _PRAGMAS = (
-    f"busy_timeout = {BUSY_SECONDS * 1000}",
+    f"busy_timeout = {BUSY_SECONDS * 1000:.0f}",
     "page_size = 8192",  # of a new file: three or four chunks a page
     "journal_mode = WAL",
     "wal_autocheckpoint = 4096",  # pages
@@ -262,7 +283,41 @@ _READING_PRAGMAS = tuple(p for p in _PRAGMAS if p.split()[0] in ("busy_timeout",
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options().get("chunkprep_begin", "BEGIN"))
+    options = connection.get_execution_options()
+    begin = options.get("chunkprep_begin", "BEGIN")
+    if begin == "BEGIN":
+        connection.exec_driver_sql(begin)
+    else:
+        _begin_when_free(connection, begin, options["chunkprep_waited"])
+
+
+def _begin_when_free(
+    connection: sa.Connection, begin: str, waited_enough: Callable[[float], bool]
+) -> None:
+    """Wait for the write lock, slice by slice. Raises OperationalError once that is enough."""
+    began = time.monotonic()
+    told = False
+    _set_busy_timeout(connection, BUSY_SLICE_SECONDS)
+    try:
+        while True:
+            try:
+                connection.exec_driver_sql(begin)
+                return
+            except OperationalError as error:
+                seconds = time.monotonic() - began
+                if not _collision(error) or waited_enough(seconds):
+                    raise
+            if seconds >= BUSY_TOLD_SECONDS and not told:
+                told = True
+                _LOG.warning("waiting for another writer of %s", connection.engine.url.database)
+    finally:
+        _set_busy_timeout(connection, BUSY_SECONDS)
+
+
+def _set_busy_timeout(connection: sa.Connection, seconds: float) -> None:
+    """Through the driver: this is done for every transaction."""
+    sqlite: Any = connection.connection.dbapi_connection
+    sqlite.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}").close()
 
 
 def _postgres_engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:

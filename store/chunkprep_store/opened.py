@@ -39,14 +39,17 @@ class Opened(Closing):
         self._collection_ids: dict[str, int] = {}
 
     @classmethod
-    def open(cls, url: str, *, create: bool | None = None) -> Self:
+    def open(
+        cls, url: str, *, create: bool | None = None, hurried: Callable[[], bool] = bool
+    ) -> Self:
         """Open `sqlite:///FILE` (with `?mode=ro`: to read only) or
         `postgresql://USER@HOST/DATABASE`.
 
         An absent SQLite file is created at the current schema (not with `create=False`); with
-        `create=True` any empty database is. Raises SchemaError for another schema.
+        `create=True` any empty database is. `hurried` is asked, while a writer waits for another
+        one of the SQLite file, whether to give that up soon. Raises SchemaError for another schema.
         """
-        database = Database(url)
+        database = Database(url, hurried)
         try:
             if database.fresh and create is False:
                 raise StoreError(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.conftest import Cli
+from tests.support.stopping import Running
 
 DOCUMENTS = 200
 TEXT = "Some words of a sentence that goes on. " * 200
@@ -67,3 +68,17 @@ def test_a_stopped_run_ends_at_a_document_and_the_next_one_goes_on(
     again = cli.ingest("docs")
     assert again["unchanged"] == report["new"]
     assert again["new"] == DOCUMENTS - report["new"]
+
+
+@pytest.mark.parametrize("prefect", [False, pytest.param(True, marks=pytest.mark.prefect)])
+def test_ctrl_c_while_workers_start_is_the_runs_to_handle(
+    cli: Cli, request: pytest.FixtureRequest, prefect: bool
+) -> None:
+    env = {"PREFECT_API_URL": request.getfixturevalue("prefect_api")} if prefect else {}
+    make_documents(cli.folder / "docs")
+    command = ["ingest", "docs", "--runner", "process", "--workers", "2", "--json"]
+    running = Running(cli.folder, *command, *([] if prefect else ["--direct"]), env=env)
+    stopped = running.stop_once(lambda: "spawn_main" in str(running.living()), group=True)
+    stopped.check()
+    assert json.loads(stopped.out)["stopped"]
+    assert stopped.err.count("\n") < 8, stopped.err

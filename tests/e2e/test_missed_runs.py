@@ -1,4 +1,6 @@
-"""Scheduled runs that were missed, and runs that were handed out when a schedule was stopped."""
+"""Scheduled runs that were missed, that were handed out when a schedule was stopped, that fail, or
+that have nothing to do yet.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +28,20 @@ def client(prefect_api: str) -> Iterator[Any]:
         yield opened
 
 
-def served(cli: Cli, api: str) -> Running:
+def served(cli: Cli, api: str, name: str = NAME, *options: str) -> Running:
     (cli.folder / "docs").mkdir(exist_ok=True)
     (cli.folder / "docs" / "a.md").write_text("# A\n\nText.\n")
     return Running(
-        cli.folder, "schedule", "docs", "--cron", WEEKLY, "--name", NAME,
+        cli.folder, "schedule", "docs", "--cron", WEEKLY, "--name", name, *options,
         env={"PREFECT_API_URL": api},
     )  # fmt: skip
 
 
-def deployment_of(client: Any) -> Any:
+def deployment_of(client: Any, name: str = f"ingest-documents/{NAME}") -> Any:
     from prefect.exceptions import ObjectNotFound
 
     try:
-        return client.read_deployment_by_name(f"ingest-documents/{NAME}")
+        return client.read_deployment_by_name(name)
     except ObjectNotFound:
         return None
 
@@ -94,3 +96,22 @@ def test_missed_runs_are_made_up_by_one_and_a_stop_keeps_no_place(
     after = due(client, deployment)
     assert after["Completed"] == 1
     assert after["Cancelled"] == 11
+
+
+def test_a_run_that_fails_is_one_line_and_an_audit_before_the_first_ingest_completes(
+    prefect_api: str, cli: Cli, client: Any
+) -> None:
+    running = served(cli, prefect_api, "trouble", "--audit-cron", WEEKLY)
+    names = ("ingest-documents/trouble", "audit-versions/trouble")
+    wait_until(lambda: all(deployment_of(client, name) for name in names))
+    ingest, audit = (deployment_of(client, name) for name in names)
+    just_now = datetime.now(UTC) - timedelta(days=8)
+    schedule(prefect_api, audit, just_now, 1)
+    wait_until(lambda: due(client, audit) == {"Completed": 1})
+    assert "audit-versions/trouble: nothing to audit yet" in running.said
+    (cli.folder / "chunkprep.db").write_text("no database at all")
+    schedule(prefect_api, ingest, just_now, 1)
+    stopped = running.stop_once(lambda: due(client, ingest) == {"Failed": 1}, group=True)
+    assert "ingest-documents/trouble: failed: " in stopped.err
+    assert "Traceback" not in stopped.err
+    assert stopped.err.count("\n") < 6, stopped.err

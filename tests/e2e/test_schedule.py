@@ -61,7 +61,9 @@ def check_schedule(api: str, cli: Cli) -> None:
     assert {d["document"] for d in cli.lines("docs")} == {"a.md", "b.md"}
     assert "ingest-documents/test and audit-versions/test" in talk
     assert audit == "Completed"
-    [first, *_] = [line for line in talk.splitlines() if line.startswith("ingest-documents/test: ")]
+    [first, *_] = [
+        line for line in talk.splitlines() if line.startswith("ingest-documents/test: 2")
+    ]
     assert "2 documents: 1 new, 1 unchanged; next run 20" in first
     assert "audit-versions/test: 0 errors" in talk
     with temporary_settings({PREFECT_API_URL: api}), get_client(sync_client=True) as client:

@@ -65,6 +65,7 @@ def schedule(
     refuse_unshared_store(settings)
     audit = audit_of(settings, audit_fail_on) if audit_cron or audit_every else None
     from chunkprep_flows.prefect_session import prefect_session, prepare_environment
+    from chunkprep_flows.prefect_talk import api_reached
 
     for warning in secret_warnings(settings):
         talk(warning)
@@ -72,11 +73,13 @@ def schedule(
     prepare_environment(verbose=verbose)
     for name_of_option, expression in (("--cron", cron), ("--audit-cron", audit_cron)):
         refuse_bad_cron(name_of_option, expression)
-    with prefect_session(verbose=verbose, say=talk, schedules=True) as session:
+    with (
+        prefect_session(verbose=verbose, say=talk, schedules=True) as session,
+        api_reached(),
+    ):
         from chunkprep_flows.scheduling import serve_flows
 
         names = f"ingest-documents/{name}" + (f" and audit-versions/{name}" if audit else "")
-        talk(f"serving {names} at {session.api}; Ctrl-C ends it")
         serve_flows(
             settings,
             name=name,
@@ -85,6 +88,7 @@ def schedule(
             audit=audit,
             audit_cron=audit_cron,
             audit_interval=audit_every,
+            begun=lambda: talk(f"serving {names} at {session.api}; Ctrl-C ends it"),
         )
 
 
