@@ -18,8 +18,8 @@ import chunkprep_packer
 ROOT = Path(__file__).parents[2]
 SHELLS = {
     "chunkprep_ingest": {
-        "collecting", "folder_walk", "front_matter", "key_clashes", "listing", "reading_process",
-        "reading_wire", "reading_worker", "regular_file", "remote", "rules", "source_filters",
+        "collecting", "folder_walk", "front_matter", "key_clashes", "left_out", "listing",
+        "reading_process", "reading_wire", "reading_worker", "regular_file", "remote", "rules", "source_filters",
         "source_globs", "source_trouble", "sources", "tokens", "url_secrets",
     },
     "chunkprep_packer": {
