@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from prefect import get_client
 from prefect.concurrency.sync import concurrency
@@ -31,12 +32,14 @@ def one_at_a_time(store: str, collection: str) -> Iterator[None]:
     Raises StoppedError where somebody asks for a stop while it waits.
     """
     name = limit_name(store, collection)
+    waiting = partial(breakable, "another run of the collection was waited for")
     with ExitStack() as held:
-        with breakable("another run of the collection was waited for"):
-            with get_client(sync_client=True) as client:
-                client.upsert_global_concurrency_limit_by_name(name, 1)
-            while not _taken(held, name):
-                continue
+        with waiting(), get_client(sync_client=True) as client:
+            client.upsert_global_concurrency_limit_by_name(name, 1)
+        taken = False
+        while not taken:
+            with waiting():
+                taken = _taken(held, name)
         yield
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,8 @@ def fitting(option: click.Option, name: str, value: Any) -> Any:
     elif option.is_flag != isinstance(value, bool):
         kind = "true or false" if option.is_flag else "a value"
         raise ValueError(f"{name} must be {kind}, not {value!r}")
+    elif isinstance(value, date):  # TOML has dates of its own
+        return value.isoformat()
     elif not isinstance(value, (str, int, float)):
         raise ValueError(f"{name} must be one value, not {value!r}")
     return value

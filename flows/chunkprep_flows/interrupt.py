@@ -137,18 +137,21 @@ def breakable(doing: str) -> Iterator[None]:
     noticed at its beginning only.
     """
     told = f"stopped while {doing}; run it again to go on"
-    if stop_asked():
-        raise StoppedError(told)
     if threading.current_thread() is not threading.main_thread():
+        if stop_asked():
+            raise StoppedError(told)
         yield
         return
+    before = _Main.breakable
     try:
         _Main.breakable = _Main.graceful > 0
+        if stop_asked():  # from here on whoever asks breaks it off
+            raise StoppedError(told)
         yield
     except BrokenOff:
         raise StoppedError(told) from None
     finally:
-        _Main.breakable = False
+        _Main.breakable = before
 
 
 def follow(parent: Event) -> None:

@@ -107,7 +107,8 @@ def ingest(
     step: Step = at_once,
     flow_run: FlowRun | None = None,
 ) -> IngestReport:
-    """One run from listing (default: of the settings' sources) to report.
+    """One run from listing (default: of the settings' sources) to report. With a listing of its own
+    it is recorded as a retry, which does not look at all that there is.
 
     `flow_run` is Prefect's, for the run's record. Raises ChunkprepError where it cannot begin.
     """
@@ -117,7 +118,8 @@ def ingest(
         stack.enter_context(closing(READERS))
         stack.enter_context(closing(STORES))
         settings = stack.enter_context(_store_for(settings))
-        run = step("start-run", lambda: begun(settings, start, flow_run))
+        kind = "ingest" if listing is None else "retry"
+        run = step("start-run", lambda: begun(settings, start, flow_run, kind))
         stack.enter_context(closing(run.store))
         if not settings.dry_run:
             stack.enter_context(recorded_end(run.store, run.run_id))
@@ -130,8 +132,8 @@ def ingest(
         return step_out(run, prospect, read, step)
 
 
-def begun(settings: IngestSettings, start: float, flow_run: FlowRun | None) -> Run:
-    """Open the store, choose policy and profile, and record that a run began."""
+def begun(settings: IngestSettings, start: float, flow_run: FlowRun | None, kind: str) -> Run:
+    """Open the store, choose policy and profile, and record that a run of this kind began."""
     store = Store.open(settings.store, hurried=stop_asked)
     try:
         recipe = choose_recipe(settings, store)
@@ -152,6 +154,7 @@ def begun(settings: IngestSettings, start: float, flow_run: FlowRun | None) -> R
             run_id = store.start_run(
                 settings.collection,
                 now=now(),
+                kind=kind,
                 settings=asked,
                 flow_run_id=None if flow_run is None else flow_run.id,
             )

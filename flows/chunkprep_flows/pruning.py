@@ -21,6 +21,8 @@ class PruneReport(NamedTuple):
     kept: int
     stopped: bool = False
     dry_run: bool = False
+    room_left: bool = False
+    """It was stopped when all was removed, and the room not given back."""
 
     @property
     def headline(self) -> str:
@@ -34,6 +36,8 @@ class PruneReport(NamedTuple):
     @property
     def rest(self) -> str:
         """What was not removed, and why, in words."""
+        if self.room_left:
+            return "stopped before room was given back; the next prune that removes something does"
         if self.stopped:
             return "stopped, run it again to go on"
         done = "would keep" if self.dry_run else "kept"
@@ -74,11 +78,11 @@ def prune_collection(
         now=moment,
         stop_asked=stop_asked,
     )
-    stopped = stop_asked()
-    if (removed.versions or removed.packs) and not stopped:
-        try:
-            with breakable("room was given back"):
-                stopped = not store.vacuum(stop_asked)
-        except StoppedError:
-            stopped = True
-    return PruneReport(*removed, stopped)
+    if stop_asked() or not (removed.versions or removed.packs):
+        return PruneReport(*removed, stop_asked())
+    try:
+        with breakable("room was given back"):
+            vacuumed = store.vacuum(stop_asked)
+    except StoppedError:
+        vacuumed = False
+    return PruneReport(*removed, stopped=not vacuumed, room_left=not vacuumed)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @contextmanager
 def recorded_end(store: Store, run_id: str) -> Iterator[None]:
     """Within it a run that ends by an error, or at once by a second signal, says so in its record,
-    as far as the store can be reached.
+    as far as the store can be reached. What it recorded itself stays.
     """
     try:
         yield
@@ -23,5 +23,6 @@ def recorded_end(store: Store, run_id: str) -> Iterator[None]:
         told = " ".join(str(error).split())
         why = f"{type(error).__name__}: {told}" if told else type(error).__name__
         with suppress(Exception):
-            store.finish_run(run_id, now=now(), summary={"stopped": True, "error": why})
+            summary = {"stopped": True, "error": why}
+            store.finish_run(run_id, now=now(), summary=summary, once=True)
         raise

@@ -13,10 +13,20 @@ from urllib.parse import parse_qsl, quote, unquote
 from chunkprep_ingest.errors import RequestError
 
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
-_USER = re.compile(r"://(?P<user>[^/@:]*)(?::(?P<password>(?!:|\d+/)[^@]*))?@")
-"""In front of a host. A secret key of S3 may hold slashes, a port does not look like one."""
+_WEB_USER = re.compile(
+    r"(?:(?<=http)|(?<=https))://(?P<user>[^/:?#]*)(?::(?P<password>(?!\d+[/?#])[^/]*))?@(?=[^/@]*(?:/|$))",
+    re.IGNORECASE,
+)
+"""In front of a web server: up to the last @ before the path. What looks like a port is one."""
 
-_WEB = re.compile(r"(?:^|::)https?://")
+_OTHER_USER = re.compile(
+    r"(?<!http)(?<!https)://(?P<user>[^/@:]*)"
+    r"(?::(?P<password>(?!:|\d+/)(?:[^/]*(?=@[^/@]*(?:/|$))|[^@]*)))?@",
+    re.IGNORECASE,
+)
+"""In front of any other host. A secret key of S3 may hold slashes."""
+
+_WEB = re.compile(r"(?:^|::)https?://", re.IGNORECASE)
 """Where a user alone may be a token, and a query a signature."""
 
 _TELLING = re.compile(r"sig|token|secret|passw|key|cred|auth", re.IGNORECASE)
@@ -30,7 +40,7 @@ def without_fragment(source: str) -> str:
     web = _WEB.search(source)
     if web is None:
         return source
-    user = _USER.match(source, web.end() - len("://"))  # a password may hold a #
+    user = _WEB_USER.match(source, web.end() - len("://"))  # a password may hold a #
     host = user.end() if user else web.end()
     return source[:host] + source[host:].partition("#")[0]
 
@@ -40,9 +50,9 @@ def without_secrets(source: str) -> str:
     signature.
     """
     source = without_fragment(source)
-    web = _WEB.search(source) is not None
-    url = _USER.sub(lambda found: "://" if web or found["password"] else found[0], source)
-    url = url.partition("?")[0] if web else url
+    url = _WEB_USER.sub("://", source)
+    url = _OTHER_USER.sub(lambda found: "://" if found["password"] else found[0], url)
+    url = url.partition("?")[0] if _WEB.search(url) else url
     return url if url.endswith("://") else url.rstrip("/")
 
 
@@ -82,7 +92,8 @@ def expanded(source: str, environment: Mapping[str, str]) -> str:
         return _REFERENCE.sub(lambda one: quote(value(one), safe=""), found[0])
 
     address, mark, query = source.partition("?") if _WEB.search(source) else (source, "", "")
-    return _USER.sub(user, address) + mark + _REFERENCE.sub(value, query)
+    address = _OTHER_USER.sub(user, _WEB_USER.sub(user, address))
+    return address + mark + _REFERENCE.sub(value, query)
 
 
 def hidden(text: str, url: str) -> str:
@@ -94,22 +105,24 @@ def hidden(text: str, url: str) -> str:
 
 
 def _secrets(url: str) -> Iterator[str]:
-    web = _WEB.search(url) is not None
-    for found in _USER.finditer(url):
-        told = found["password"] or (found["user"] if web else "")
+    for told in _told_users(url):
         yield from (told, unquote(told))
-    query = url.partition("?")[2] if web else ""
+    query = url.partition("?")[2] if _WEB.search(url) else ""
     yield query
     for _, value in _pairs(query):
         yield from (value, quote(value, safe=""))
 
 
+def _told_users(url: str) -> Iterator[str]:
+    """What stands as a password, or as a user who may be a token."""
+    for found in _WEB_USER.finditer(url):
+        yield found["user"] if found["password"] is None else found["password"]
+    for found in _OTHER_USER.finditer(url):
+        yield found["password"] or ""
+
+
 def _literal_user(source: str) -> bool:
-    web = _WEB.search(source) is not None
-    return any(
-        _literal(found["password"] or (found["user"] if web and found["password"] is None else ""))
-        for found in _USER.finditer(source)
-    )
+    return any(map(_literal, _told_users(source)))
 
 
 def _literal(text: str) -> bool:

@@ -21,5 +21,6 @@ def ranked_cosines(request: PackRequest) -> Cosines | None:
     """The similarities of the ranked candidates, where diversity is asked for."""
     if request.mmr is None:
         return None
-    vectors = [candidate.vector or () for candidate in rank(request.candidates)]
+    ranked = rank(request.candidates)
+    vectors = [() if each.vector is None else each.vector for each in ranked]
     return measure(vectors, request.query_vector)

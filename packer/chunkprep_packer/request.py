@@ -260,7 +260,8 @@ def _check_candidates(candidates: Sequence[Candidate]) -> None:
 def _check_vectors(request: PackRequest) -> None:
     vectors = [candidate.vector for candidate in request.candidates]
     if request.mmr is not None:
-        without = next((at for at, vector in enumerate(vectors) if not vector), None)
+        empty = (at for at, vector in enumerate(vectors) if vector is None or len(vector) == 0)
+        without = next(empty, None)
         if without is not None:
             raise RequestError(
                 f"candidates[{without}].vector: mmr needs the vector of every candidate; add it, "

@@ -159,9 +159,11 @@ class Changing(Opened):
 
         return self.database.retry(work)
 
-    def finish_run(self, run_id: str, *, now: Moment, summary: Mapping[str, object]) -> None:
-        """Record how a run ended."""
-        self.database.retry(lambda c: runs.finish_run(c, run_id, now, summary))
+    def finish_run(
+        self, run_id: str, *, now: Moment, summary: Mapping[str, object], once: bool = False
+    ) -> None:
+        """Record how a run ended; with `once` only where nothing is recorded of that yet."""
+        self.database.retry(lambda c: runs.finish_run(c, run_id, now, summary, once=once))
 
     def record_failure(
         self,

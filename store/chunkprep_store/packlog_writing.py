@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import orjson
 import sqlalchemy as sa
 
+from chunkprep_ingest.model import Moment
 from chunkprep_store.packlog import PackRecord
 from chunkprep_store.tables import packs
 
@@ -27,14 +28,36 @@ def write_packs(
     fresh = [_row(collection_id, by_id[key]) for key in by_id if key not in there]
     if not fresh:
         return
+    stored = _stored(connection, records)
     used: list[Used] = [
         (number, chunk.position, chunk.chunk_id, chunk.offset, chunk.version_id)
+        if stored.get(chunk.version_id, record.at + 1) <= record.at
+        else (number, chunk.position, chunk.chunk_id, chunk.offset, None)
         for key, number in _insert_packs(connection, fresh)
-        for chunk in by_id[key].chunks
+        for record in [by_id[key]]
+        for chunk in record.chunks
     ]
     if used:
         used.sort(key=_by_version)
         _insert_used(connection, used)
+
+
+def _stored(connection: sa.Connection, records: Sequence[PackRecord]) -> dict[int | None, Moment]:
+    """When the versions that the packs name were stored. SQLite gives the number of one that was
+    erased to another: one stored after the pack is not the one that it used.
+    """
+    named = sorted({c.version_id for record in records for c in record.chunks if c.version_id})
+    if connection.dialect.name == "sqlite":
+        found = connection.exec_driver_sql(_STORED_SQLITE, (orjson.dumps(named).decode(),))
+    else:
+        found = connection.exec_driver_sql(_STORED_POSTGRESQL, (named,))
+    return dict(map(tuple, found))
+
+
+_STORED_SQLITE = (
+    "SELECT v.id, v.stored_at FROM versions v WHERE v.id IN (SELECT value FROM json_each(?))"
+)
+_STORED_POSTGRESQL = "SELECT v.id, v.stored_at FROM versions v WHERE v.id = ANY(%s::bigint[])"
 
 
 def _by_version(chunk: Used) -> int:

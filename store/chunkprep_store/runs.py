@@ -77,14 +77,20 @@ def start_run(
 
 
 def finish_run(
-    connection: sa.Connection, run_id: str, now: Moment, summary: Mapping[str, object]
+    connection: sa.Connection,
+    run_id: str,
+    now: Moment,
+    summary: Mapping[str, object],
+    *,
+    once: bool,
 ) -> None:
-    """Record how a run ended. Raises NotFoundError for an unknown run."""
-    done = connection.execute(
-        runs.update()
-        .where(runs.c.run_id == run_id)
-        .values(finished_at=now, summary=json.dumps(summary, sort_keys=True, default=str))
-    )
+    """Record how a run ended; with `once` only where nothing is recorded of that yet. Raises
+    NotFoundError for an unknown run.
+    """
+    ended = {"finished_at": now, "summary": json.dumps(summary, sort_keys=True, default=str)}
+    if once:
+        ended = {name: sa.func.coalesce(runs.c[name], value) for name, value in ended.items()}
+    done = connection.execute(runs.update().where(runs.c.run_id == run_id).values(**ended))
     if not done.rowcount:
         raise NotFoundError(f"run {run_id!r} is not in this store")
 

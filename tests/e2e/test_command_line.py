@@ -96,6 +96,12 @@ def test_a_wrong_value_says_where_it_was_written(cli: Cli, monkeypatch: pytest.M
     assert "'several' is not a valid integer (from the environment: CHUNKPREP_CAP)" in told
 
 
+def test_the_file_may_write_a_date_as_toml_does(ingested: Cli) -> None:
+    (ingested.folder / "chunkprep.toml").write_text("[docs]\nas-of = 2025-06-30\n")
+    dated = ingested.lines("docs")
+    assert dated == ingested.lines("docs", "--as-of", "2025-06-30")
+
+
 def test_a_config_file_that_is_missing_is_wrong_usage(cli: Cli) -> None:
     assert "nowhere.toml" in cli("--config", "nowhere.toml", "docs", code=2).stderr
 

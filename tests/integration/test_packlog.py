@@ -79,6 +79,7 @@ def test_a_batch_larger_than_a_statement_is_written_whole(store: Store) -> None:
 def test_runs_are_recorded(store: Store) -> None:
     run = store.start_run("c", now=10, settings={"cap": 512})
     store.finish_run(run, now=20, summary={"seen": 0})
+    store.finish_run(run, now=25, summary={"error": "later"}, once=True)
     named = store.start_run("c", now=30, kind="audit", run_id="mine", flow_run_id="prefect's")
     assert named == "mine"
     latest, first = store.runs("c")

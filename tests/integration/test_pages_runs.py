@@ -45,12 +45,13 @@ def test_freshness_is_of_the_last_ingest_that_looked_at_everything(store: Store)
     ran(store, 40, {"new": 3, "failed": 0, "stopped": False})
     ran(store, 20, {"unchanged": 2, "failed": 1, "stopped": False})
     ran(store, 10, {"chunks": 8, "stopped": False}, kind="recount")
+    ran(store, 8, {"new": 1, "failed": 0, "stopped": False}, kind="retry")
     ran(store, 5, {"new": 1, "left": 4, "stopped": True, "warnings": ["waited: `--store`"]})
     ran(store, 4, {"stopped": True, "error": "OSError: disk full"})
     ran(store, 3, None)
     facts = read(store)
     assert [one["ended"] for one in facts["runs"]] == [
-        "unfinished", "error", "stopped", "done", "failures", "done",
+        "unfinished", "error", "stopped", "done", "done", "failures", "done",
     ]  # fmt: skip
     assert (facts["whole_hours"], facts["clean_hours"]) == (20.0, 40.0)
     assert facts["whole"]["counts"] == {"unchanged": 2, "failed": 1}

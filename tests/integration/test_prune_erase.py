@@ -194,3 +194,17 @@ def test_a_prune_that_is_stopped_goes_on_later(filled: Store) -> None:
     assert not filled.vacuum(lambda: True)
     assert filled.prune("c", ended_before=10_000, now=10_000) == (2, 6, 0, 1)
     assert filled.vacuum()
+
+
+def test_a_pack_that_is_logged_after_an_erasure_is_nobody_elses(
+    store: Store, prepare: Prepare
+) -> None:
+    store.write_version("c", prepare("secret.md", text("one")), now=100)
+    [row, *_] = store.chunks("c", "secret.md")
+    found = store.lookup("c", [row.chunk_id], at=150).rows[0]
+    used = PackedChunk(row.chunk_id, 0, None, found.version_id)
+    late = PackRecord("r", 150, 150, "words", 100, 50, "{}", "{}", (), (used,))
+    store.erase("c", "secret.md", now=200)
+    store.write_version("c", prepare("other.md", text("two")), now=300)
+    store.write_packs("c", [late])
+    assert store.impact("c", "other.md") == []

@@ -104,6 +104,12 @@ def test_the_length_of_a_vector_does_not_count() -> None:
     assert len(pack(chunks, 10, mmr=0.7).blocks) == 1
 
 
+def test_vectors_may_be_arrays() -> None:
+    vector: Any = np.array([1.0, 0.0])
+    chunks = [PlainChunk(name, 0.9, 1, vector=vector) for name in "ab"]
+    assert len(pack(chunks, 10, mmr=0.7).blocks) == 1
+
+
 def test_a_retriever_that_found_nothing_asks_for_no_diversity() -> None:
     assert pack([], 100, mmr=0.5).text == ""
     assert pack([], 100, mmr=0.5, query_vector=[1.0, 0.0]).text == ""

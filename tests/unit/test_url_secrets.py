@@ -34,6 +34,13 @@ ENVIRONMENT = {"PW": "p@ss/w:rd", "SIG": "a%2Fb"}
         ("https://user:p#w@host/a.html#part", "https://host/a.html"),
         ("s3://bucket/a#b.md", "s3://bucket/a#b.md"),
         ("zip://a#b.md::https://host/a.zip#c", "zip://a#b.md::https://host/a.zip"),
+        ("http://u:sec@ret@127.0.0.1:9/x.md", "http://127.0.0.1:9/x.md"),
+        ("http://to@ken@host/x.md", "http://host/x.md"),
+        ("HTTPS://u:pw@host/x.md?sig=hush", "HTTPS://host/x.md"),
+        ("http://[2001:db8::1]/team@home/x.md", "http://[2001:db8::1]/team@home/x.md"),
+        ("https://example.com:443?email=a@b.c", "https://example.com:443"),
+        ("https://example.com?email=a@b.c", "https://example.com"),
+        ("sftp://u:p@ss@host/a.md", "sftp://host/a.md"),
     ],
 )
 def test_documents_are_known_by_a_url_without_secrets(source: str, shown: str) -> None:
@@ -96,5 +103,6 @@ def test_a_record_keeps_references_and_nothing_else() -> None:
 
 def test_what_a_library_says_is_shown_without_secrets() -> None:
     url = expanded("https://user:${PW}@host/a?sig=${SIG}", ENVIRONMENT)
+    assert "p@ss" not in hidden("401 for https://u:p@ss@host/x", "https://u:p@ss@host/x")
     said = f"401 for {url} (password p@ss/w:rd, signature a/b)"
     assert hidden(said, url) == "401 for https://user:***@host/a?*** (password ***, signature a/b)"

@@ -70,7 +70,8 @@ async def pack(request: Request) -> Response:
     if not service_of(request).at_once(len(body)):
         return await run_in_threadpool(lambda: _pack(request, _asked(request, body)))
     asked = _asked(request, body)
-    if asked.pin:  # whole documents, which may be long
+    if asked.pin or asked.pin_text or asked.partial_note or asked.encoding:
+        # Whole documents may be long, and a tokenizer takes its time when it is first needed.
         return await run_in_threadpool(_pack, request, asked)
     return _pack(request, asked)
 
