@@ -12,6 +12,7 @@ from fpdf import FPDF
 from tests.e2e.conftest import SAMPLES, Cli, Process
 
 from chunkprep_ingest.ids import bytes_hash
+from chunkprep_store import Store
 
 
 def a_pdf(text: str) -> bytes:
@@ -181,6 +182,8 @@ def test_failures_retry_ingests_what_was_mended(cli: Cli) -> None:
     (cli.folder / "docs" / "sub" / "a.md").write_text("# A\n\nText.\n")
     cli("failures", "--retry")
     assert [d["document"] for d in cli.lines("docs")] == ["sub/a.md"]
+    with Store.open(f"sqlite:///{cli.folder / 'chunkprep.db'}") as store:
+        assert [run.kind for run in store.runs("default")] == ["retry", "ingest"]
 
 
 def test_a_failing_file_that_is_gone_is_no_failure_after_a_complete_listing(cli: Cli) -> None:
