@@ -154,39 +154,44 @@ def serving(api: str, folder: Path) -> Iterator[None]:
             served.communicate(timeout=WAIT_SECONDS)
 
 
+def started(client: Any, folder: Path, store: Path, collection: str) -> Any:
+    """A run of the deployment into a collection of its own, once it has written documents."""
+    from prefect.exceptions import ObjectNotFound
+
+    def deployed() -> Any:
+        try:
+            return client.read_deployment_by_name("ingest-documents/api")
+        except ObjectNotFound:
+            return None
+
+    settings = {
+        "sources": [str(folder / "docs")],
+        "store": f"sqlite:///{store}",
+        "collection": collection,
+        "batch_documents": 2,
+    }
+    deployment = wait_until(deployed)
+    run = client.create_flow_run_from_deployment(deployment.id, parameters={"settings": settings})
+    wait_until(lambda: written(store))
+    return run
+
+
 def test_a_deployment_is_run_with_parameters_and_cancelled_by_the_api(
     prefect_api: str, cli: Cli
 ) -> None:
     from prefect import get_client
     from prefect.client.schemas.filters import LogFilter, LogFilterFlowRunId
-    from prefect.exceptions import ObjectNotFound
     from prefect.states import Cancelling
 
     write_documents(cli.folder / "docs")
     store = cli.folder / "other.db"
-    settings = {
-        "sources": [str(cli.folder / "docs")],
-        "store": f"sqlite:///{store}",
-        "collection": "other",
-        "batch_documents": 2,
-    }
     with serving(prefect_api, cli.folder), get_client(sync_client=True) as client:
-
-        def deployed() -> Any:
-            try:
-                return client.read_deployment_by_name("ingest-documents/api")
-            except ObjectNotFound:
-                return None
 
         def ended() -> Any:
             state = client.read_flow_run(run.id).state
             return state if state is not None and state.is_final() else None
 
-        deployment = wait_until(deployed)
-        run = client.create_flow_run_from_deployment(
-            deployment.id, parameters={"settings": settings}
-        )
-        wait_until(lambda: written(store))
+        run = started(client, cli.folder, store, "other")
         client.set_flow_run_state(run.id, Cancelling())
         state = wait_until(ended)
         tags = client.read_flow_run(run.id).tags
@@ -209,33 +214,16 @@ def test_a_suspended_run_ends_at_a_document_and_goes_on_when_it_is_resumed(
     prefect_api: str, cli: Cli
 ) -> None:
     from prefect import get_client, suspend_flow_run
-    from prefect.exceptions import ObjectNotFound
 
     write_documents(cli.folder / "docs")
     store = cli.folder / "suspended.db"
-    settings = {
-        "sources": [str(cli.folder / "docs")],
-        "store": f"sqlite:///{store}",
-        "collection": "suspended",
-        "batch_documents": 2,
-    }
     with serving(prefect_api, cli.folder), get_client(sync_client=True) as client:
-
-        def deployed() -> Any:
-            try:
-                return client.read_deployment_by_name("ingest-documents/api")
-            except ObjectNotFound:
-                return None
 
         def records() -> list[Any]:
             with Store.open(f"sqlite:///{store}") as found:
                 return [one for one in found.runs("suspended") if one.summary is not None]
 
-        deployment = wait_until(deployed)
-        run = client.create_flow_run_from_deployment(
-            deployment.id, parameters={"settings": settings}
-        )
-        wait_until(lambda: written(store))
+        run = started(client, cli.folder, store, "suspended")
         suspend_flow_run(flow_run_id=run.id, timeout=600)
         [first] = wait_until(records)
         suspended = client.read_flow_run(run.id).state
