@@ -55,7 +55,7 @@ SETTLE_SECONDS = 2
 """After a load: its packs' log is written then, and counts as their processor time, not in the next
 measure's.
 """
-DOCUMENTS_PER_SECOND = 150
+DOCUMENTS_PER_SECOND = 500
 """More than can be ingested while the load lasts."""
 
 
