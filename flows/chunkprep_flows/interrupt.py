@@ -21,6 +21,8 @@ from chunkprep_ingest.errors import ChunkprepError
 
 WATCH_SECONDS = 0.1
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_WAKE = signal.SIGURG
+"""Gets the main thread out of a call. Where nobody handles it any more, it does nothing."""
 
 _asked = threading.Event()
 """Set once this process was asked to stop: signals are a process-wide matter."""
@@ -49,8 +51,6 @@ class _Main:
     """So many `graceful_stop` it is in."""
     signalled = False
     breakable = False
-    woken = False
-    """By another thread's `ask_to_stop`, and not by a second signal."""
 
 
 def stop_asked() -> bool:
@@ -77,23 +77,24 @@ def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
     """Within it the first SIGINT or SIGTERM asks for a stop, the second interrupts at once.
 
     `after` tells the user what is still finished. Within another one it sets the handlers again,
-    which Prefect sets for itself meanwhile. Does nothing outside the main thread, where Python
-    handles no signals.
+    which Prefect sets for itself meanwhile. A signal that whoever started this process has blocked
+    is left to them. Does nothing outside the main thread, where Python handles no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: signal.getsignal(number) for number in (_WAKE, *SIGNALS)}
+    for number in _blocked():
+        before.pop(number, None)
+        signal.signal(number, signal.SIG_IGN)  # starting a process, Python unblocks it
     if not _Main.graceful:
         _asked.clear()
-        _Main.signalled = _Main.woken = False
+        _Main.signalled = False
 
     def ask(number: int, _frame: FrameType | None) -> None:
-        if _Main.woken:
-            _Main.woken = False
-        elif _Main.signalled:
-            raise KeyboardInterrupt
-        else:
+        if number != _WAKE:
+            if _Main.signalled:
+                raise KeyboardInterrupt
             _Main.signalled = True
             name = signal.Signals(number).name
             finished = "" if _Main.breakable else f" after {after}; again to stop now"
@@ -177,6 +178,14 @@ def deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _blocked() -> set[signal.Signals]:
+    """The signals to stop that this thread has blocked."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        return set()
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return {number for number in SIGNALS if number in masked}
+
+
 @contextmanager
 def passed_on() -> Iterator[Event]:
     """An event for worker processes to follow, set soon after this process is asked to stop."""
@@ -219,5 +228,4 @@ def ask_to_stop(why: str) -> None:
     talk(why)
     main = threading.main_thread()
     if _Main.breakable and threading.current_thread() is not main and main.ident is not None:
-        _Main.woken = True
-        signal.pthread_kill(main.ident, signal.SIGINT)
+        signal.pthread_kill(main.ident, _WAKE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
-from prefect import serve
 from prefect.types.entrypoint import EntrypointType
 
 from chunkprep_flows.audit_settings import AuditSettings
 from chunkprep_flows.audit_versions import audit_versions
+from chunkprep_flows.deployment_runner import run_deployments
 from chunkprep_flows.ingest_documents import ingest_documents
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.missed_runs import cancel_unbegun
@@ -43,16 +43,15 @@ def serve_flows(
     flows = [deployment.flow_name for deployment in served]
     cancel_unbegun(flows, name)
     begun()
-    try:
-        serve(
-            *cast(Any, served),
-            pause_on_shutdown=False,
-            print_starting_message=False,
-            limit=len(served),
-        )
-    finally:
+
+    def leave() -> None:
         with suppress(Exception):  # the API is away: whoever serves the flows next does it
             cancel_unbegun(flows, name)
+
+    try:
+        run_deployments(served, leave)
+    finally:
+        leave()
 
 
 def _deployment(

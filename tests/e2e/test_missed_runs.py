@@ -4,20 +4,19 @@ that have nothing to do yet.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
 import pytest
 from tests.e2e.conftest import Cli
-from tests.support.stopping import Running, wait_until
+from tests.support.schedules import WEEKLY, deployment_of, due, places_taken, schedule, served
+from tests.support.stopping import wait_until
 
 pytestmark = pytest.mark.prefect
 
 NAME = "missed"
-WEEKLY = "0 0 * * 1"
+FLOW = f"ingest-documents/{NAME}"
 
 
 @pytest.fixture
@@ -28,68 +27,30 @@ def client(prefect_api: str) -> Iterator[Any]:
         yield opened
 
 
-def served(cli: Cli, api: str, name: str = NAME, *options: str) -> Running:
-    (cli.folder / "docs").mkdir(exist_ok=True)
-    (cli.folder / "docs" / "a.md").write_text("# A\n\nText.\n")
-    return Running(
-        cli.folder, "schedule", "docs", "--cron", WEEKLY, "--name", name, *options,
-        env={"PREFECT_API_URL": api},
-    )  # fmt: skip
-
-
-def deployment_of(client: Any, name: str = f"ingest-documents/{NAME}") -> Any:
-    from prefect.exceptions import ObjectNotFound
-
-    try:
-        return client.read_deployment_by_name(name)
-    except ObjectNotFound:
-        return None
-
-
-def schedule(api: str, deployment: Any, start: datetime, runs: int) -> None:
-    """Make so many runs from then on, as Prefect's scheduler does."""
-    asked = {"start_time": start.isoformat(), "min_runs": runs, "max_runs": runs, "min_time": 1}
-    httpx.post(f"{api}/deployments/{deployment.id}/schedule", json=asked).raise_for_status()
-
-
-def due(client: Any, deployment: Any) -> Counter[str]:
-    """The names of the states of all its runs that were due by now."""
-    from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterId
-
-    wanted = DeploymentFilter(id=DeploymentFilterId(any_=[deployment.id]))
-    runs = client.read_flow_runs(deployment_filter=wanted)
-    moment = datetime.now(UTC)
-    return Counter(run.state.name for run in runs if run.expected_start_time <= moment)
-
-
-def places_taken(client: Any, deployment: Any) -> int:
-    """How many runs hold a place of the deployment's."""
-    limit = client.read_deployment(deployment.id).global_concurrency_limit
-    return int(client.read_global_concurrency_limit_by_name(limit.name).active_slots)
-
-
 def test_missed_runs_are_made_up_by_one_and_a_stop_keeps_no_place(
     prefect_api: str, cli: Cli, client: Any
 ) -> None:
-    first = served(cli, prefect_api)
-    first.stop_once(lambda: deployment_of(client), group=True)
-    deployment = deployment_of(client)
+    first = served(cli, prefect_api, NAME)
+    first.stop_once(lambda: deployment_of(client, FLOW), group=True)
+    deployment = deployment_of(client, FLOW)
     schedule(prefect_api, deployment, datetime.now(UTC) - timedelta(days=90), 12)
     assert due(client, deployment) == {"Scheduled": 12}
 
-    second = served(cli, prefect_api)
+    second = served(cli, prefect_api, NAME)
     stopped = second.stop_once(lambda: places_taken(client, deployment), group=True)
     assert "Traceback" not in stopped.err
     assert places_taken(client, deployment) == 0
     before = due(client, deployment)
     assert before["Pending"] == 0
 
-    third = served(cli, prefect_api)
+    third = served(cli, prefect_api, NAME)
     wait_until(lambda: places_taken(client, deployment))
     schedule(prefect_api, deployment, datetime.now(UTC), 1)
-    told = f"ingest-documents/{NAME}: 1 document"
-    stopped = third.stop_once(lambda: told in third.said, group=True)
-    assert f"ingest-documents/{NAME}: skipped " in stopped.err
+    told = f"{FLOW}: 1 document"
+    stopped = third.stop_once(
+        lambda: told in third.said and due(client, deployment)["Completed"], group=True
+    )
+    assert f"{FLOW}: skipped " in stopped.err
     [line] = [line for line in stopped.err.splitlines() if line.startswith(told)]
     coming = datetime.fromisoformat(line.partition("next run ")[2].replace(" UTC", "+00:00"))
     assert coming > datetime.now(UTC)
