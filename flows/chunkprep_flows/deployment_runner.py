@@ -25,6 +25,9 @@ from chunkprep_flows.interrupt import deaf_children
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 30.0
 _IMPATIENCE_SECONDS = 3.0
+_TELL_SECONDS = 10.0
+"""How long Prefect's API, which may be away, is told how runs ended whose processes are gone."""
+
 _RUN = "prefect.engine"
 """The module that Prefect runs a flow run's process with."""
 
@@ -42,8 +45,8 @@ def run_deployments(
     runner = _StoppedRunner(cancel_unbegun, len(deployments))
     for deployment in deployments:
         runner.add_deployment(deployment)
-    with _signals_heard(), deaf_children(), suppress(KeyboardInterrupt):
-        asyncio.run(_until_stopped(runner))
+    with _signals_heard(), deaf_children(), suppress(asyncio.CancelledError):
+        asyncio.run(runner.serve())
 
 
 class _StoppedRunner(Runner):
@@ -55,6 +58,7 @@ class _StoppedRunner(Runner):
         self._patience = _PATIENCE_SECONDS
         self._asked: dict[psutil.Process, float] = {}
         """When each was asked, by the monotonic clock."""
+        self._serving: asyncio.Task[Any] | None = None
 
     def handle_sigterm(self, *_: Any, **__: Any) -> None:
         """The first signal asks the runs to stop, another one makes them stop at once."""
@@ -71,28 +75,42 @@ class _StoppedRunner(Runner):
     async def _wind_down(self) -> None:
         await asyncio.to_thread(self._cancel_unbegun)
         await self.astop()
-        while True:  # until `start`, which waits for the processes, ends this loop
+        seen = time.monotonic()
+        while time.monotonic() < seen + _TELL_SECONDS:
+            if _run_processes():
+                seen = time.monotonic()
             await self.cancel_all()
             await asyncio.sleep(_LOOK_SECONDS)
+        if self._serving is not None:
+            self._serving.cancel()
 
     async def cancel_all(self) -> None:
         """Ask each run's process once, and kill those that were asked too long ago."""
         now = time.monotonic()
-        for process in psutil.Process().children():
-            with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-                if _RUN not in process.cmdline():
-                    continue
+        for process in _run_processes():
+            with suppress(psutil.NoSuchProcess):
                 if process not in self._asked:
                     self._asked[process] = now
                     process.terminate()
-                elif now - self._asked[process] > self._patience:
+                elif now > self._asked[process] + self._patience:
                     process.kill()
 
+    async def serve(self) -> None:
+        """Start the runs that are due until a signal comes and no run is left."""
+        with suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.handle_sigterm)
+        self._serving = asyncio.current_task()
+        await self.start()
 
-async def _until_stopped(runner: Runner) -> None:
-    with suppress(NotImplementedError):  # Windows
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, runner.handle_sigterm)
-    await runner.start()
+
+def _run_processes() -> list[psutil.Process]:
+    """The processes of flow runs that this one has started and that live."""
+    found = []
+    for process in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):  # a zombie is none any more, either
+            if _RUN in process.cmdline():
+                found.append(process)
+    return found
 
 
 @contextmanager
