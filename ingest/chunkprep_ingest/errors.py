@@ -11,6 +11,7 @@ ChunkprepError
 │   ├── NotFoundError    a collection, document, version, chunk or request that does not exist
 │   ├── RejectedError    the database rejected the rows of one document
 │   ├── ConflictError    two writers wanted the same thing, and retrying did not settle it
+│   ├── DiskError        the database's disk is full or fails, or its file is damaged
 │   └── UnavailableError the database does not answer; the same call may work later
 ├── RequestError         a request that cannot be served as written; names the field
 │   ├── SlotError        the window leaves nothing for retrieved text
@@ -111,6 +112,10 @@ class NotFoundError(StoreError):
     """What was named does not exist in this collection."""
 
     code = "not_found"
+
+
+class DiskError(StoreError):
+    """The database could not write or read its files: a full disk, a failing one, damage."""
 
 
 class RejectedError(StoreError):

@@ -19,7 +19,13 @@ from sqlalchemy.exc import (
     OperationalError,
 )
 
-from chunkprep_ingest.errors import ConflictError, RejectedError, StoreError, UnavailableError
+from chunkprep_ingest.errors import (
+    ConflictError,
+    DiskError,
+    RejectedError,
+    StoreError,
+    UnavailableError,
+)
 from chunkprep_store.sqlite_file import SqliteFile, sqlite_file
 
 T = TypeVar("T")
@@ -82,6 +88,11 @@ class Database:
             self.engine, self._single = _sqlite_engines(self.url, self.file)
         else:
             self.engine, self._single = _postgres_engines(self.url)
+
+    @property
+    def shown_url(self) -> str:
+        """Where it is, as people write it: without its password and the driver's name."""
+        return self.url.set(drivername=self.dialect).render_as_string(hide_password=True)
 
     def close(self) -> None:
         """Close every pooled connection."""
@@ -207,7 +218,18 @@ def _refusals() -> Iterator[None]:
 def _refused(error: DBAPIError) -> StoreError:
     if isinstance(error, (DataError, IntegrityError)):
         return RejectedError(f"the database rejected a row: {error.orig}")
+    for trouble, remedy in _DISK_TROUBLE.items():
+        if getattr(error.orig, "sqlstate", None) in trouble or str(error.orig) in trouble:
+            return DiskError(f"the database: {error.orig}; {remedy}")
     return StoreError(f"the database refused: {error.orig}; check --store")
+
+
+_DISK_TROUBLE = {
+    ("database or disk is full", "53100"): "free space and run it again; what was stored is kept",
+    ("disk I/O error", "58030"): "check the disk, then run `chunkprep audit`",
+    ("database disk image is malformed", "XX001", "XX002"): "restore a backup of the store",
+}
+"""What SQLite says of its file, and PostgreSQL's codes for the same; the remedy of each."""
 
 
 @contextmanager

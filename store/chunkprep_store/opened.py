@@ -67,7 +67,7 @@ class Opened(Closing):
     @property
     def url(self) -> str:
         """Where the store is, without its password."""
-        return self.database.url.render_as_string(hide_password=True)
+        return self.database.shown_url
 
     @property
     def dialect(self) -> str:
