@@ -18,7 +18,7 @@ ALL: tuple[str, ...] = ()
 
 PACKER = (
     Part("chunkprep_packer", ALL),
-    Part("chunkprep_packer.client", ("Client",)),
+    Part("chunkprep_packer.client", ("Client", "AsyncClient")),
     Part("chunkprep_packer.langchain", ("ChunkprepCompressor",)),
     Part("chunkprep_packer.llamaindex", ("ChunkprepPostprocessor",)),
 )
