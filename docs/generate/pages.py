@@ -29,8 +29,8 @@ INGEST = (
         (
             "ChunkprepError", "ReadError", "MetadataError", "PolicyError", "ProfileError",
             "IndivisibleError", "StoreError", "SchemaError", "NotFoundError", "RejectedError",
-            "ConflictError", "UnavailableError", "RequestError", "SlotError", "PinsExceedSlot",
-            "PinNotInForce", "ServiceError", "READ_REMEDIES",
+            "ConflictError", "UnavailableError", "StoreMovedError", "RequestError", "SlotError",
+            "PinsExceedSlot", "PinNotInForce", "ServiceError", "READ_REMEDIES",
         ),
     ),
     Part("chunkprep_ingest.readers", ("read", "is_supported", "ReadOptions")),

@@ -142,7 +142,7 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """The database answers, and its schema is this program's."""
+    """The database answers, its schema is this program's, and a SQLite file is where it was."""
 
     status: Literal["ready"]
     schema_revision: str
