@@ -75,14 +75,20 @@ class Client(Closing):
         """The service's root."""
         return self._address.url
 
-    def pack(self, request: PackRequest, *, request_id: str | None = None) -> PackResult:
+    def pack(
+        self,
+        request: PackRequest,
+        *,
+        request_id: str | None = None,
+        traceparent: str | None = None,
+    ) -> PackResult:
         """Pack, log, and answer.
 
         The service names the pack, in the result's `request_id`; one given here stands beside it in
-        the service's request log, as `caller_id`. Raises RequestError and its kinds,
-        NotFoundError, UnavailableError and ServiceError.
+        the log, as `caller_id`, as does `traceparent` (W3C Trace Context), where it is a valid one.
+        Raises RequestError and its kinds, NotFoundError, UnavailableError and ServiceError.
         """
-        return self._ask(calls.pack(request, request_id))
+        return self._ask(calls.pack(request, request_id, traceparent))
 
     def search(
         self,
@@ -141,6 +147,19 @@ class Client(Closing):
         """
         return self._ask(calls.logged_pack(request_id, collection))
 
+    def logged_packs(
+        self,
+        *,
+        trace_id: str | None = None,
+        caller_id: str | None = None,
+        since: str | None = None,
+        collection: str = "default",
+    ) -> list[dict[str, Any]]:
+        """The logged packs of a trace, or those that their caller gave this `request_id`, the
+        oldest first, with all their ids (role admin); packed `since` then (ISO 8601), if given.
+        """
+        return self._ask(calls.logged_packs(trace_id, caller_id, since, collection))
+
     def close(self) -> None:
         """Let go of the connections."""
         self._http.close()
@@ -189,9 +208,15 @@ class AsyncClient:
         """The service's root."""
         return self._address.url
 
-    async def pack(self, request: PackRequest, *, request_id: str | None = None) -> PackResult:
+    async def pack(
+        self,
+        request: PackRequest,
+        *,
+        request_id: str | None = None,
+        traceparent: str | None = None,
+    ) -> PackResult:
         """As `Client.pack`."""
-        return await self._ask(calls.pack(request, request_id))
+        return await self._ask(calls.pack(request, request_id, traceparent))
 
     async def search(
         self,
@@ -240,6 +265,17 @@ class AsyncClient:
     async def logged_pack(self, request_id: str, *, collection: str = "default") -> dict[str, Any]:
         """As `Client.logged_pack`."""
         return await self._ask(calls.logged_pack(request_id, collection))
+
+    async def logged_packs(
+        self,
+        *,
+        trace_id: str | None = None,
+        caller_id: str | None = None,
+        since: str | None = None,
+        collection: str = "default",
+    ) -> list[dict[str, Any]]:
+        """As `Client.logged_packs`."""
+        return await self._ask(calls.logged_packs(trace_id, caller_id, since, collection))
 
     async def aclose(self) -> None:
         """Let go of the connections."""

@@ -110,9 +110,13 @@ def authorization(key: str | None) -> dict[str, str]:
     return {} if key is None else {"Authorization": f"Bearer {_sendable('key', key)}"}
 
 
-def pack(request: PackRequest, request_id: str | None) -> Call[PackResult]:
+def pack(request: PackRequest, request_id: str | None, traceparent: str | None) -> Call[PackResult]:
     """Pack candidates."""
-    named = {} if request_id is None else {"X-Request-ID": _sendable("request_id", request_id)}
+    named = {}
+    if request_id is not None:
+        named["X-Request-ID"] = _sendable("request_id", request_id)
+    if traceparent is not None:
+        named["traceparent"] = _sendable("traceparent", traceparent)
     body = request.model_dump_json(exclude_unset=True).encode()
     return Call("POST", "/v1/pack", PackResult.model_validate_json, body, _JSON | named)
 
@@ -158,6 +162,16 @@ def audit(collection: str, checks: Sequence[str] | None) -> Call[dict[str, Any]]
 def logged_pack(request_id: str, collection: str) -> Call[dict[str, Any]]:
     """Show a pack as logged."""
     return _get(f"/v1/packs/{quote(request_id, safe='')}", orjson.loads, collection=collection)
+
+
+def logged_packs(
+    trace_id: str | None, caller_id: str | None, since: str | None, collection: str
+) -> Call[list[dict[str, Any]]]:
+    """List packs by what their caller called them."""
+    return _get(
+        "/v1/packs", _member("packs"), collection=collection, trace_id=trace_id,
+        caller_id=caller_id, since=since,
+    )  # fmt: skip
 
 
 def _get(path: str, read: Callable[[bytes], T], **params: object) -> Call[T]:

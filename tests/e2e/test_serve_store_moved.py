@@ -9,15 +9,19 @@ import httpx
 from tests.e2e.conftest import Cli
 from tests.support.serving import Served, serving
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
+
 
 def not_ready(served: Served) -> tuple[httpx.Response, dict[str, Any]]:
     """The answer of a probe that fails, and the line of the log that says why."""
-    answer = served.get("/readyz")
+    answer = served.client.get("/readyz", headers={"traceparent": PARENT})
     [line] = [
         line
         for line in served.lines()
         if line["event"] == "error" and line["request_id"] == answer.headers["x-request-id"]
     ]
+    assert line["trace_id"] == TRACE
     return answer, line
 
 

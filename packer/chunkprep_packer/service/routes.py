@@ -4,7 +4,7 @@ no request waits for another one's database; answers are bytes that are not vali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any
 
@@ -15,8 +15,9 @@ from starlette.concurrency import run_in_threadpool
 
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso, moment
+from chunkprep_packer.caller import caller_in
 from chunkprep_packer.eligibility import may_see
-from chunkprep_packer.logged import request_fields
+from chunkprep_packer.logged import packs_called, request_fields
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
@@ -63,7 +64,24 @@ def _body(model: str) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-@bodies.post("/pack", response_model=PackResult, openapi_extra=_body("PackRequest"))
+_CALLER = {
+    "X-Request-ID": "What the caller calls the request: logged with the pack, as `caller_id`.",
+    "traceparent": "Its place in a trace (W3C Trace Context); an invalid one is ignored.",
+}
+
+
+def _headers(told: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "parameters": [
+            {"name": name, "in": "header", "description": said, "schema": {"type": "string"}}
+            for name, said in told.items()
+        ]
+    }
+
+
+@bodies.post(
+    "/pack", response_model=PackResult, openapi_extra=_body("PackRequest") | _headers(_CALLER)
+)
 async def pack(request: Request) -> Response:
     """Pack candidates into a context: the library's request and its answer."""
     body = await request.body()
@@ -88,7 +106,8 @@ def _asked(request: Request, body: bytes) -> PackRequest:
 
 def _pack(request: Request, asked: PackRequest) -> Response:
     service = service_of(request)
-    answer = service.packer.answer(asked, request_id=request.state.request_id)
+    state = request.state
+    answer = service.packer.answer(asked, request_id=state.request_id, caller=state.caller)
     metrics: Metrics = request.app.state.metrics
     metrics.packed(answer.result)
     metrics.lost(service.log_losses)
@@ -200,6 +219,34 @@ def audit(
     )
 
 
+@router.get("/packs", response_model=shapes.LoggedPacks)
+def logged_packs(
+    request: Request,
+    collection: Collection = "default",
+    trace_id: Annotated[str | None, Query(description="Packs made in this trace.")] = None,
+    caller_id: Annotated[str | None, Query(description="Packs that their caller named so.")] = None,
+    since: Annotated[str | None, Query(description="Packed from then on (ISO 8601).")] = None,
+) -> Response:
+    """Logged packs by the trace that they were made in, or by their caller's X-Request-ID, the
+    oldest first (role admin); `GET /v1/packs/{request_id}` has the whole of each.
+    """
+    grant = authorize(request, collection, "admin")
+    service = service_of(request)
+    size, start = service.settings.limits.page, _moment(since, "since")
+    found = packs_called(
+        service.store, collection, trace_id=trace_id, caller_id=caller_id, since=start
+    )
+    may = (one for one in found if _may_read_pack(service.store, collection, one, grant))
+    page = list(islice(may, size + 1))
+    return json_answer(
+        {
+            "collection": collection,
+            "packs": [_named(record) for record in page[:size]],
+            "truncated": len(page) > size,
+        }
+    )
+
+
 @router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
 def logged_pack(
     request: Request,
@@ -220,17 +267,24 @@ def logged_pack(
     result = orjson.loads(found.result_json)
     return json_answer(
         {
-            "request_id": found.request_id,
-            "at": iso(found.at),
-            "as_of": iso(found.as_of),
-            "encoding": found.encoding,
-            "slot": found.slot,
-            "used_tokens": found.used_tokens,
+            **_named(found),
             "request": request_fields(found, result),
             "result": result,
             "warnings": found.warnings,
         }
     )
+
+
+def _named(record: PackRecord) -> dict[str, Any]:
+    return {
+        "request_id": record.request_id,
+        "at": iso(record.at),
+        "as_of": iso(record.as_of),
+        "encoding": record.encoding,
+        "slot": record.slot,
+        "used_tokens": record.used_tokens,
+        **caller_in(record.request_json).facts(),
+    }
 
 
 def _findings(store: Store, collection: str, checks: list[str] | None) -> Iterator[Finding]:
@@ -263,13 +317,13 @@ def _may_read_pack(store: Store, collection: str, found: PackRecord, grant: Gran
     return all(may_see(row, grant.access) for row in rows)
 
 
-def _moment(as_of: str | None) -> int | None:
-    if as_of is None:
+def _moment(given: str | None, field: str = "as_of") -> int | None:
+    if given is None:
         return None
     try:
-        return moment(as_of)
+        return moment(given)
     except (ValueError, OverflowError, ChunkprepError) as error:
-        raise RequestError(f"as_of: {as_of!r} is no ISO 8601 time", "as_of") from error
+        raise RequestError(f"{field}: {given!r} is no ISO 8601 time", field) from error
 
 
 def _storable(field: str, text: str) -> str:
