@@ -56,3 +56,17 @@ def test_a_service_whose_file_is_not_there_any_more_is_not_ready(ingested: Cli) 
         path.unlink()
         assert served.get("/readyz").status_code == 503
         assert served.stop() == 0
+
+
+def test_a_worker_that_finds_no_file_says_so_and_opens_it_when_it_is_there(ingested: Cli) -> None:
+    path = ingested.folder / "chunkprep.db"
+    away = path.with_name("away.db")
+    with serving(ingested.url, ingested.folder) as served:
+        path.rename(away)  # nothing has been opened yet
+        answer, line = not_ready(served)
+        assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        assert "there is no store" in line["message"]
+        assert "trace" not in line
+        assert not path.exists()
+        away.rename(path)
+        assert served.get("/readyz").status_code == 200
