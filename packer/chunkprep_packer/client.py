@@ -11,37 +11,28 @@ For example:
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar
-
-try:
-    import httpx
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "chunkprep_packer.client needs httpx: run `pip install 'chunkprep[client]'`",
-        name=error.name,
-    ) from error
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from chunkprep_ingest.closing import Closing
-from chunkprep_ingest.errors import RequestError
 from chunkprep_packer import client_calls as calls
-from chunkprep_packer.cancelling import Cancelling
+from chunkprep_packer.async_client import AsyncClient
 from chunkprep_packer.client_calls import Address, Call
+from chunkprep_packer.client_connections import (
+    CONNECTIONS,
+    LONGEST_WAIT_SECONDS,
+    RETRIES,
+    TIMEOUT_SECONDS,
+    NoAnswer,
+    for_threads,
+)
 from chunkprep_packer.request import Candidate, PackRequest
 from chunkprep_packer.result import PackResult
 
-T = TypeVar("T")
+__all__ = ["AsyncClient", "Client"]
 
-TIMEOUT_SECONDS = 10.0
-RETRIES = 2
-LONGEST_WAIT_SECONDS = 5.0
-CONNECTIONS = 20
-"""Open at a time; httpcore looks at each of them, for each of them, whenever one is let go."""
-IDLE_SECONDS = 4.0
-"""How long a connection is kept unused: the service ends one after five seconds."""
+T = TypeVar("T")
 
 
 class Client(Closing):
@@ -68,7 +59,7 @@ class Client(Closing):
     ) -> None:
         self._address = Address(calls.root_of(url), retries, longest_wait)
         self._sleep = sleep
-        self._http = httpx.Client(**_options(self._address, key, timeout, connections))
+        self._http = for_threads(self._address, key, timeout, connections)
 
     @property
     def url(self) -> str:
@@ -170,171 +161,10 @@ class Client(Closing):
         while True:
             try:
                 answer = self._http.request(**call.sent())
-            except httpx.RequestError as error:
+            except NoAnswer as error:
                 raise self._address.away(error) from error
             pause = self._address.pause(answer.status_code, answer.headers, left)
             if pause is None:
                 return call.result(answer.status_code, answer.content)
             self._sleep(pause)
             left -= 1
-
-
-class AsyncClient:
-    """Packs over HTTP from asyncio, as `Client` does: its methods, results and errors.
-
-    For any number of calls at a time, in one event loop; one that is cancelled gives its
-    connection back. `aclose` it, or use it in an `async with`.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        key: str | None = None,
-        timeout: float = TIMEOUT_SECONDS,
-        retries: int = RETRIES,
-        longest_wait: float = LONGEST_WAIT_SECONDS,
-        connections: int = CONNECTIONS,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    ) -> None:
-        self._address = Address(calls.root_of(url), retries, longest_wait)
-        self._sleep = sleep
-        self._http = httpx.AsyncClient(**_options(self._address, key, timeout, connections))
-        self._calls = Cancelling()
-        self._free = asyncio.Semaphore(connections)
-
-    @property
-    def url(self) -> str:
-        """The service's root."""
-        return self._address.url
-
-    async def pack(
-        self,
-        request: PackRequest,
-        *,
-        request_id: str | None = None,
-        traceparent: str | None = None,
-    ) -> PackResult:
-        """As `Client.pack`."""
-        return await self._ask(calls.pack(request, request_id, traceparent))
-
-    async def search(
-        self,
-        query: str,
-        *,
-        top: int = 40,
-        collection: str = "default",
-        as_of: str | None = None,
-        any_status: bool = False,
-        access: Sequence[str] | None = None,
-    ) -> list[Candidate]:
-        """As `Client.search`."""
-        call = calls.search(
-            query, top=top, collection=collection, as_of=as_of, any_status=any_status, access=access
-        )
-        return await self._ask(call)
-
-    async def chunk(self, chunk_id: str, *, collection: str = "default") -> dict[str, Any]:
-        """As `Client.chunk`."""
-        return await self._ask(calls.chunk(chunk_id, collection))
-
-    async def documents(
-        self, *, collection: str = "default", as_of: str | None = None
-    ) -> AsyncIterator[dict[str, Any]]:
-        """As `Client.documents`, for `async for`."""
-        page = await self._ask(calls.documents(collection, as_of, None))
-        for document in page.documents:
-            yield document
-        while page.after is not None:
-            page = await self._ask(calls.documents(collection, as_of, page.after))
-            for document in page.documents:
-                yield document
-
-    async def changes(
-        self, since: int = 0, *, collection: str = "default", limit: int | None = None
-    ) -> list[dict[str, Any]]:
-        """As `Client.changes`."""
-        return await self._ask(calls.changes(since, collection, limit))
-
-    async def audit(
-        self, *, collection: str = "default", checks: Sequence[str] | None = None
-    ) -> dict[str, Any]:
-        """As `Client.audit`."""
-        return await self._ask(calls.audit(collection, checks))
-
-    async def logged_pack(self, request_id: str, *, collection: str = "default") -> dict[str, Any]:
-        """As `Client.logged_pack`."""
-        return await self._ask(calls.logged_pack(request_id, collection))
-
-    async def logged_packs(
-        self,
-        *,
-        trace_id: str | None = None,
-        caller_id: str | None = None,
-        since: str | None = None,
-        collection: str = "default",
-    ) -> list[dict[str, Any]]:
-        """As `Client.logged_packs`."""
-        return await self._ask(calls.logged_packs(trace_id, caller_id, since, collection))
-
-    async def aclose(self) -> None:
-        """Let go of the connections."""
-        await self._calls.settled()
-        await self._http.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-    async def _ask(self, call: Call[T]) -> T:
-        """What a good answer says, after as many tries as are allowed."""
-        left = self._address.retries
-        while True:
-            try:
-                async with self._free:
-                    answer = await self._calls.run(lambda: self._http.request(**call.sent()))
-            except httpx.RequestError as error:
-                raise self._address.away(error) from error
-            pause = self._address.pause(answer.status_code, answer.headers, left)
-            if pause is None:
-                return call.result(answer.status_code, answer.content)
-            await self._sleep(pause)
-            left -= 1
-
-
-class _Options(TypedDict):
-    """What httpx's two clients are made with."""
-
-    base_url: str
-    headers: dict[str, str]
-    timeout: httpx.Timeout
-    limits: httpx.Limits
-
-
-def _options(address: Address, key: str | None, timeout: float, connections: int) -> _Options:
-    """Raises RequestError for a URL or a key that cannot be sent."""
-    try:
-        host = httpx.URL(address.url).host
-    except httpx.InvalidURL as error:
-        raise RequestError(f"url: {address.url!r} is no URL ({error})", "url") from error
-    if not host:
-        raise RequestError(f"url: {address.url!r} names no host; write http://HOST", "url")
-    if connections < 1:
-        raise RequestError(f"connections: must be at least 1, not {connections}", "connections")
-    return _Options(
-        base_url=address.url,
-        headers=calls.authorization(key),
-        timeout=httpx.Timeout(timeout, pool=None),  # waiting for one's own is nobody's silence
-        limits=httpx.Limits(
-            max_connections=connections,
-            max_keepalive_connections=connections,
-            keepalive_expiry=IDLE_SECONDS,
-        ),
-    )

@@ -14,10 +14,8 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
-from chunkprep_ingest.lifecycle import iso, moment
-from chunkprep_packer.caller import caller_in
+from chunkprep_ingest.lifecycle import moment
 from chunkprep_packer.eligibility import may_see
-from chunkprep_packer.logged import packs_called, request_fields
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
@@ -32,11 +30,10 @@ from chunkprep_packer.service.access import (
 )
 from chunkprep_packer.service.answers import PROBLEMS, json_answer
 from chunkprep_packer.service.clock import now
-from chunkprep_packer.service.keys import Grant
 from chunkprep_packer.service.limits import check_pack
 from chunkprep_packer.service.metrics import Metrics
 from chunkprep_packer.stored_json import change_record, chunk_record, document_record
-from chunkprep_store import Finding, PackRecord, Store
+from chunkprep_store import Finding, Store
 from chunkprep_store.search import query_words
 
 
@@ -151,7 +148,7 @@ def chunk(
     """One chunk, whatever its standing, as `chunkprep chunks --json` shows it."""
     grant = authorize(request, collection)
     store = service_of(request).store
-    rows = store.lookup(collection, [_storable("chunk_id", chunk_id)], at=now()).rows
+    rows = store.lookup(collection, [storable("chunk_id", chunk_id)], at=now()).rows
     if not rows or not (grant.access is None or may_see(rows[0], grant.access)):
         raise NotFoundError(f"chunk {chunk_id!r} is not in collection {collection!r}")
     encoding = store.template(rows[0].profile).encoding
@@ -170,7 +167,7 @@ def documents(
     grant = authorize(request, collection)
     service = service_of(request)
     size = min(limit or service.settings.limits.page, service.settings.limits.page)
-    at, last = _moment(as_of), None if after is None else _storable("after", after)
+    at, last = as_moment(as_of), None if after is None else storable("after", after)
     page = list(
         service.store.documents(collection, at, after=last, limit=size + 1, access=grant.access)
     )
@@ -219,74 +216,6 @@ def audit(
     )
 
 
-@router.get("/packs", response_model=shapes.LoggedPacks)
-def logged_packs(
-    request: Request,
-    collection: Collection = "default",
-    trace_id: Annotated[str | None, Query(description="Packs made in this trace.")] = None,
-    caller_id: Annotated[str | None, Query(description="Packs that their caller named so.")] = None,
-    since: Annotated[str | None, Query(description="Packed from then on (ISO 8601).")] = None,
-) -> Response:
-    """Logged packs by the trace that they were made in, or by their caller's X-Request-ID, the
-    oldest first (role admin); `GET /v1/packs/{request_id}` has the whole of each.
-    """
-    grant = authorize(request, collection, "admin")
-    service = service_of(request)
-    size, start = service.settings.limits.page, _moment(since, "since")
-    found = packs_called(
-        service.store, collection, trace_id=trace_id, caller_id=caller_id, since=start
-    )
-    may = (one for one in found if _may_read_pack(service.store, collection, one, grant))
-    page = list(islice(may, size + 1))
-    return json_answer(
-        {
-            "collection": collection,
-            "packs": [_named(record) for record in page[:size]],
-            "truncated": len(page) > size,
-        }
-    )
-
-
-@router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
-def logged_pack(
-    request: Request,
-    request_id: Annotated[str, Path(description="Which pack.")],
-    collection: Collection = "default",
-) -> Response:
-    """One pack as logged: what was asked, and what was decided of each candidate (role admin). A
-    key that could not ask for it, or may not see all that is in it any more, does not find it.
-    """
-    grant = authorize(request, collection, "admin")
-    wanted, store = _storable("request_id", request_id), service_of(request).store
-    found = next(store.packs(collection, request_id=wanted), None)
-    if found is None or not _may_read_pack(store, collection, found, grant):
-        raise NotFoundError(
-            f"no pack {request_id!r} is in the log of {collection!r}; it is written within a "
-            f"second of its answer"
-        )
-    result = orjson.loads(found.result_json)
-    return json_answer(
-        {
-            **_named(found),
-            "request": request_fields(found, result),
-            "result": result,
-            "warnings": found.warnings,
-        }
-    )
-
-
-def _named(record: PackRecord) -> dict[str, Any]:
-    return {
-        "request_id": record.request_id,
-        "at": iso(record.at),
-        "as_of": iso(record.as_of),
-        "encoding": record.encoding,
-        "slot": record.slot,
-        "used_tokens": record.used_tokens,
-        **caller_in(record.request_json).facts(),
-    }
-
-
 def _findings(store: Store, collection: str, checks: list[str] | None) -> Iterator[Finding]:
     """The store's findings and the packer's, as `chunkprep audit` without files gives them."""
     stored = None if checks is None else [name for name in checks if name != "signatures"]
@@ -306,18 +235,8 @@ def _shown(
     return (finding for finding in findings if finding.document in keys)
 
 
-def _may_read_pack(store: Store, collection: str, found: PackRecord, grant: Grant) -> bool:
-    """Whether the key could have asked for the pack, and may still see every chunk in it."""
-    if grant.access is None:
-        return True
-    if grant.missing(orjson.loads(found.request_json)["access"]):
-        return False
-    used = [chunk.chunk_id for chunk in found.chunks]
-    rows = store.lookup(collection, used, at=now()).rows
-    return all(may_see(row, grant.access) for row in rows)
-
-
-def _moment(given: str | None, field: str = "as_of") -> int | None:
+def as_moment(given: str | None, field: str = "as_of") -> int | None:
+    """A parameter that is a time. Raises RequestError."""
     if given is None:
         return None
     try:
@@ -326,7 +245,8 @@ def _moment(given: str | None, field: str = "as_of") -> int | None:
         raise RequestError(f"{field}: {given!r} is no ISO 8601 time", field) from error
 
 
-def _storable(field: str, text: str) -> str:
+def storable(field: str, text: str) -> str:
+    """A parameter that names something stored. Raises RequestError."""
     if "\x00" in text:
         raise RequestError(f"{field}: {text!r} names nothing that can be stored", field)
     return text
