@@ -13,6 +13,7 @@ ChunkprepError
 │   ├── ConflictError    two writers wanted the same thing, and retrying did not settle it
 │   ├── DiskError        the database's disk is full or fails, or its file is damaged
 │   └── UnavailableError the database does not answer; the same call may work later
+│       └── StoreMovedError the SQLite file is not where it was opened any more
 ├── RequestError         a request that cannot be served as written; names the field
 │   ├── SlotError        the window leaves nothing for retrieved text
 │   ├── PinsExceedSlot   pinned blocks cost more than the slot
@@ -134,6 +135,12 @@ class UnavailableError(StoreError):
     """The database does not answer; the same call may work in a moment."""
 
     code = "unavailable"
+
+
+class StoreMovedError(UnavailableError):
+    """The SQLite file is not where it was opened any more; put it back, or open the store again."""
+
+    code = "store_moved"
 
 
 class RequestError(ChunkprepError):

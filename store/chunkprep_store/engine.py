@@ -26,7 +26,7 @@ from chunkprep_ingest.errors import (
     StoreError,
     UnavailableError,
 )
-from chunkprep_store.sqlite_file import SqliteFile, sqlite_file
+from chunkprep_store.sqlite_file import OpenedFile, SqliteFile, sqlite_file
 
 T = TypeVar("T")
 
@@ -84,8 +84,9 @@ class Database:
         self.file = sqlite_file(self.url) if self.dialect == "sqlite" else None
         self.fresh = self.file is not None and self.file.fresh
         self.read_only = self.file is not None and self.file.read_only
-        if self.file is not None:
-            self.engine, self._single = _sqlite_engines(self.url, self.file)
+        self._opened = None if self.file is None else OpenedFile(self.file.path)
+        if self.file is not None and self._opened is not None:
+            self.engine, self._single = _sqlite_engines(self.url, self.file, self._opened)
         else:
             self.engine, self._single = _postgres_engines(self.url)
 
@@ -98,6 +99,11 @@ class Database:
         """Close every pooled connection."""
         self.engine.dispose()
         self._single.dispose()
+
+    def require_in_place(self) -> None:
+        """Raise StoreMovedError where the SQLite file is not the one that was opened any more."""
+        if self._opened is not None:
+            self._opened.require()
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
@@ -267,7 +273,9 @@ def _lost_race(error: DBAPIError) -> bool:
     return keys and "chunks" not in (constraint or "chunks")
 
 
-def _sqlite_engines(url: sa.URL, file: SqliteFile) -> tuple[sa.Engine, sa.Engine]:
+def _sqlite_engines(
+    url: sa.URL, file: SqliteFile, opened: OpenedFile
+) -> tuple[sa.Engine, sa.Engine]:
     target = file.reading_url() if file.read_only else url
     engine = sa.create_engine(target, connect_args={"timeout": BUSY_SECONDS})
     pragmas = _READING_PRAGMAS if file.read_only else _PRAGMAS
@@ -275,7 +283,12 @@ def _sqlite_engines(url: sa.URL, file: SqliteFile) -> tuple[sa.Engine, sa.Engine
     def prepare(connection: Any, record: object) -> None:
         del record
         _prepare_sqlite(connection, pragmas)
+        opened.remember()
 
+    def check(*_: object) -> None:
+        opened.require()
+
+    event.listen(engine, "do_connect", check)
     event.listen(engine, "connect", prepare)
     event.listen(engine, "begin", _begin_sqlite)
     return engine, engine

@@ -87,6 +87,12 @@ class Opened(Closing):
         """Which migration the store is at."""
         return schema.state(self.database)
 
+    def require_in_place(self) -> None:
+        """Raise StoreMovedError where a SQLite store's file was moved, deleted or replaced since
+        it was opened: connections that are open still work, with a file that is elsewhere.
+        """
+        self.database.require_in_place()
+
     def collections(self) -> list[str]:
         """The names of the collections, in order."""
         with self.database.snapshot() as connection:
