@@ -16,6 +16,7 @@ from chunkprep_packer.client_connections import (
     TIMEOUT_SECONDS,
     NoAnswer,
     for_asyncio,
+    refuse_closed,
 )
 from chunkprep_packer.client_tasks import Cancelling
 from chunkprep_packer.request import Candidate, PackRequest
@@ -140,6 +141,7 @@ class AsyncClient:
 
     async def _ask(self, call: Call[T]) -> T:
         """What a good answer says, after as many tries as are allowed."""
+        refuse_closed(self._http)
         left = self._address.retries
         while True:
             try:

@@ -26,6 +26,7 @@ from chunkprep_packer.client_connections import (
     TIMEOUT_SECONDS,
     NoAnswer,
     for_threads,
+    refuse_closed,
 )
 from chunkprep_packer.request import Candidate, PackRequest
 from chunkprep_packer.result import PackResult
@@ -157,6 +158,7 @@ class Client(Closing):
 
     def _ask(self, call: Call[T]) -> T:
         """What a good answer says, after as many tries as are allowed."""
+        refuse_closed(self._http)
         left = self._address.retries
         while True:
             try:

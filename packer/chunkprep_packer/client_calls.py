@@ -194,7 +194,7 @@ def _member(name: str) -> Callable[[bytes], Any]:
 
 def _sendable(field: str, text: str) -> str:
     """A header's value; no message repeats it. Raises RequestError."""
-    if not (text.isascii() and text.isprintable()):
+    if not (isinstance(text, str) and text.isascii() and text.isprintable()):
         raise RequestError(
             f"{field}: it has characters that no HTTP header carries; write printable ASCII", field
         )

@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.errors import RequestError, StoreError
 from chunkprep_packer.client_calls import Address, authorization
 
 TIMEOUT_SECONDS = 10.0
@@ -36,6 +36,12 @@ def for_threads(address: Address, key: str | None, timeout: float, most: int) ->
 def for_asyncio(address: Address, key: str | None, timeout: float, most: int) -> httpx.AsyncClient:
     """As `for_threads`."""
     return httpx.AsyncClient(**_options(address, key, timeout, most))
+
+
+def refuse_closed(http: httpx.Client | httpx.AsyncClient) -> None:
+    """Raises StoreError, as a packer does, where the client was closed."""
+    if http.is_closed:
+        raise StoreError("this client is closed; make another, or ask before it is closed")
 
 
 class _Options(TypedDict):

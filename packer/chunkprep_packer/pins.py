@@ -15,7 +15,7 @@ from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_ingest.template import MAX_ORDINAL, Template, clean_label, neutralise
 from chunkprep_packer.eligibility import may_see, reason_at
-from chunkprep_packer.request import PinText
+from chunkprep_packer.request import PinText, without_surrogates
 from chunkprep_packer.unstored import UNSTORED
 
 TEXT_ID = ""
@@ -99,7 +99,7 @@ def unread_text_row(
 def _body(pin: PinText, at: int) -> str:
     """The text as the readers would leave it: LF line ends, no NULs, no blank lines around it."""
     text = pin.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").removeprefix("\ufeff")
+    text = without_surrogates(text).removeprefix("\ufeff")
     lines = text.rstrip().split("\n")
     while lines and not lines[0].strip():
         del lines[0]

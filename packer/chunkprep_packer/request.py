@@ -86,11 +86,24 @@ class Candidate:
 
 
 def _with_floats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Scores of other kinds of numbers (numpy's, Decimal) as those that JSON can hold."""
+    """Scores of other kinds of numbers (numpy's, Decimal), and vectors that are arrays, as what
+    JSON can hold.
+    """
     return tuple(
-        replace(each, score=float(each.score)) if _is_other_number(each.score) else each
+        replace(each, score=_plain_number(each.score), vector=_plain_vector(each.vector))
+        if _is_other_number(each.score) or hasattr(each.vector, "tolist")
+        else each
         for each in candidates
     )
+
+
+def _plain_number(score: Number) -> Number:
+    return float(score) if _is_other_number(score) else score
+
+
+def _plain_vector(vector: Any) -> Any:
+    """A list, where it is a numpy array or another one that can be made a list."""
+    return vector.tolist() if hasattr(vector, "tolist") else vector
 
 
 def _is_other_number(score: object) -> bool:
@@ -110,6 +123,16 @@ class PinText:
 
 def _as_pin_text(value: object) -> object:
     return PinText(value) if isinstance(value, str) else value
+
+
+def _encoded(pin: PinText) -> PinText:
+    """Lone surrogates are U+FFFD, as in what is ingested: no JSON holds them."""
+    return PinText(without_surrogates(pin.text), without_surrogates(pin.name))
+
+
+def without_surrogates(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate; a pair is the character that it stands for."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class PackOptions(BaseModel):
@@ -217,10 +240,13 @@ class PackRequest(PackOptions):
     candidates: Annotated[Sequence[Candidate], AfterValidator(_with_floats)]
     """What the retriever found, in any order."""
     pin_text: Annotated[
-        Sequence[Annotated[PinText, BeforeValidator(_as_pin_text)]], AfterValidator(tuple)
+        Sequence[Annotated[PinText, BeforeValidator(_as_pin_text), AfterValidator(_encoded)]],
+        AfterValidator(tuple),
     ] = ()
     """Texts that are not in the store, rendered after `pin`."""
-    query_vector: Annotated[Sequence[Number], AfterValidator(tuple)] | None = None
+    query_vector: Annotated[
+        Annotated[Sequence[Number], AfterValidator(tuple)] | None, BeforeValidator(_plain_vector)
+    ] = None
     """The question's embedding: relevance for mmr is then the cosine to it, not the score."""
 
     @model_validator(mode="after")

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.support.clients import Connect, both_clients
 from tests.support.ingesting import chunk_ids, ingest
@@ -22,6 +23,7 @@ from chunkprep_ingest.errors import (
     PinsExceedSlot,
     RequestError,
     ServiceError,
+    StoreError,
     UnavailableError,
 )
 from chunkprep_packer import Candidate, Packer, PackRequest, PackResult, PinText
@@ -29,7 +31,7 @@ from chunkprep_packer.client import Client
 from chunkprep_packer.problem_details import to_error, wait_seconds
 from chunkprep_store import Store
 
-NOW = 1_000_000_000
+NOW = 1_700_000_000_000_000
 REQUEST = PackRequest(budget=90, candidates=[Candidate("a", 0.5)])
 
 
@@ -242,3 +244,33 @@ def test_what_no_header_carries_is_told_and_not_sent(connect: Connect, server: S
     assert hidden.value.field == "key"
     assert "secret" not in str(hidden.value)
     assert server.asked == []
+
+
+def _array(*numbers: float) -> Any:
+    return np.array(numbers)
+
+
+def test_arrays_and_lone_surrogates_are_sent_as_the_packer_takes_them(
+    server: Server, result: PackResult
+) -> None:
+    server.says(200, result.model_dump_json().encode())
+    vector, query_vector = (_array(1.0, 2.0), _array(1.0, 0.5))
+    request = PackRequest(
+        budget=1,
+        candidates=[Candidate("a", 1, vector)],
+        query_vector=query_vector,
+        pin_text=[PinText("x\ud800", "n\udc00")],
+    )
+    with Client(server.url) as client:
+        client.pack(request)
+    sent = json.loads(server.asked[0][1])
+    assert sent["candidates"][0]["vector"] == [1.0, 2.0]
+    assert sent["query_vector"] == [1.0, 0.5]
+    assert sent["pin_text"] == [{"text": "x\ufffd", "name": "n\ufffd"}]
+
+
+def test_a_closed_client_says_so(server: Server) -> None:
+    client = Client(server.url)
+    client.close()
+    with pytest.raises(StoreError, match="is closed"):
+        client.pack(REQUEST)
