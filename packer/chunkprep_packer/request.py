@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from unicodedata import normalize
 
@@ -98,7 +98,10 @@ def _with_floats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def _plain_number(score: Number) -> Number:
-    return float(score) if _is_other_number(score) else score
+    try:
+        return float(score) if _is_other_number(score) else score
+    except OverflowError:  # a whole number that no float holds: it is infinite here
+        return inf
 
 
 def _plain_vector(vector: Any) -> Any:

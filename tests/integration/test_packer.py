@@ -403,7 +403,6 @@ def test_scores_of_other_kinds_of_numbers_are_logged(packer: Packer) -> None:
 
 
 def test_a_pack_that_json_cannot_hold_is_answered_and_counted_as_lost(packer: Packer) -> None:
-    huge = Candidate("other", 10**30)
-    result = packer.pack(request([*all_candidates(packer.store, "faq.md"), huge]))
+    result = packer.pack(request(all_candidates(packer.store, "faq.md"), access=["\ud800"]))
     assert [w.partition(":")[0] for w in result.warnings] == ["log_dropped"]
-    assert (len(result.blocks) > 1, packer.log_losses) == (True, 1)
+    assert (len(result.blocks) > 0, packer.log_losses) == (True, 1)

@@ -128,7 +128,7 @@ def test_a_minimum_score_means_what_the_caller_says(scale: tuple[float, ...]) ->
     assert packed(result) == ["b", "c"]
 
 
-@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, None, "0.9", True])
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, None, "0.9", True, 10**400])
 def test_a_score_that_is_no_finite_number_is_refused(score: Any) -> None:
     with pytest.raises(RequestError, match=r"^candidates\[1\]\.score: must be a finite number"):
         pack([("a", 0.5, 1), ("b", score, 1)], 10)
