@@ -23,9 +23,9 @@ SHELLS = {
         "source_filters", "source_globs", "source_trouble", "sources", "tokens", "url_secrets",
     },
     "chunkprep_packer": {
-        "block_sizes", "client", "gather", "langchain", "llamaindex", "log_figures", "log_writer",
-        "logged", "pack_findings", "packer", "problem_details", "profiles", "record", "replay",
-        "search_scores", "signatures", "slot", "stored_json",
+        "block_sizes", "client", "collection_freshness", "gather", "langchain", "llamaindex",
+        "log_figures", "log_writer", "logged", "pack_findings", "packer", "problem_details",
+        "profiles", "record", "replay", "search_scores", "signatures", "slot", "stored_json",
     },
 }  # fmt: skip
 """Modules that may read, write, ask the clock, load a tokenizer, set the process up or know the
