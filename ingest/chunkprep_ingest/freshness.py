@@ -156,6 +156,28 @@ def oldest(runs: Iterable[R | None]) -> R | None:
     return min(dated, key=lambda run: run.finished_at or 0)
 
 
+def overdue(sources: Iterable[SourceRuns[R]], at: Moment, max_age: int) -> list[SourceRuns[R]]:
+    """The sources that no ingest looked at whole within `max_age` microseconds before `at`."""
+    since = at - max_age
+    return [
+        source
+        for source in sources
+        if source.whole is None or (source.whole.finished_at or 0) < since
+    ]
+
+
+def run_remedy(summary: Mapping[str, Any] | None) -> str | None:
+    """What to do about an ingest by how it ended, beyond what is said of its sources."""
+    match ending(summary):
+        case "unfinished":
+            return "it is under way, or was killed: then start it again, it goes on where it was"
+        case "stopped":
+            return "it was stopped: start it again, it goes on where it was"
+        case "error":
+            return f"it broke off: {(summary or {})['error']}"
+    return None
+
+
 def tallied(
     asked: Iterable[str],
     lost: Iterable[str],

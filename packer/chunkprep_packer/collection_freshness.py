@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from chunkprep_ingest.freshness import SourceRuns, oldest, with_older
 from chunkprep_store import Run, Store
@@ -60,3 +61,9 @@ def collection_freshness(store: Store, collection: str) -> CollectionFreshness:
         tuple(known[name] for name in names if not counts[name] and known[name].last is latest),
         latest,
     )
+
+
+def place_of(source: str) -> str:
+    """A source as people know it: a path, or its URL."""
+    path = source.removeprefix("file://")
+    return source if path == source else unquote(path)

@@ -9,7 +9,11 @@ from typing import Any
 from chunkprep_ingest.freshness import SourceRuns, ending, remedy, source_of
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
-from chunkprep_packer.collection_freshness import collection_freshness
+from chunkprep_packer.collection_freshness import (
+    CollectionFreshness,
+    collection_freshness,
+    place_of,
+)
 from chunkprep_store import Failure, Run, Store
 
 LISTED = 50
@@ -54,8 +58,16 @@ def freshness(
     longest ago (`whole`), and when one did so without a failure (`clean`); the same by source.
     Hours since, None where none of the latest runs did. `failures` are the store's, if at hand.
     """
-    fresh = collection_freshness(store, collection)
-    failing = failing_by_source(store.failures(collection) if failures is None else failures)
+    if failures is None:
+        failures = store.failures(collection)
+    return freshness_facts(collection_freshness(store, collection), failures, at)
+
+
+def freshness_facts(
+    fresh: CollectionFreshness, failures: Iterable[Failure], at: Moment
+) -> dict[str, Any]:
+    """The same of what is read already."""
+    failing = failing_by_source(failures)
     whole, clean = fresh.whole, fresh.clean
     return {
         "whole": None if whole is None else run_facts(whole),
@@ -75,6 +87,7 @@ def source_facts(runs: SourceRuns[Run], at: Moment, documents: int, failing: int
     """
     return {
         "source": runs.source,
+        "place": place_of(runs.source),
         "documents": documents,
         "failing": failing,
         "whole_at": None if runs.whole is None else iso(runs.whole.finished_at),
