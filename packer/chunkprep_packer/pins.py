@@ -33,34 +33,32 @@ def resolve_pins(
     """The rows that the names stand for, each once: a chunk id, else a document's chunks in order.
 
     Raises PinNotInForce for a chunk that is not in force at `at` and for a name without a chunk
-    in force, RequestError for one that the caller may not see.
+    in force. What the caller may not see is as if it were not there: the answer tells nobody that
+    it exists.
     """
     pinned: dict[str, ChunkRow] = {}
     for name in names:
-        found = [rows[name]] if name in rows else documents.get(name, ())
+        named = [rows[name]] if name in rows else documents.get(name, ())
+        found = [row for row in named if may_see(row, access)]
         if not found:
             raise PinNotInForce(
                 f"pin {name!r}: no chunk with this id and no document with chunks in force at "
-                f"{iso(at)}; see `chunkprep docs`",
+                f"{iso(at)} that the request's access labels open; see `chunkprep docs`",
                 "pin",
             )
         for row in found:
-            _check(name, row, access, at)
+            _check(name, row, at)
             pinned.setdefault(row.chunk_id, row)
     return list(pinned.values())
 
 
-def _check(name: str, row: ChunkRow, access: frozenset[str], at: Moment) -> None:
+def _check(name: str, row: ChunkRow, at: Moment) -> None:
     reason = reason_at(row, at)
     if reason is not None:
         raise PinNotInForce(
             f"pin {name!r}: not in force at {iso(at)} ({reason}); pin what replaced it, or set "
             f"as_of",
             "pin",
-        )
-    if not may_see(row, access):
-        raise RequestError(
-            f"pin {name!r}: needs an access label that the request does not carry", "pin"
         )
 
 

@@ -65,6 +65,12 @@ Many = Annotated[
 """Texts; one alone may stand for a list of one."""
 
 
+_FEW_MICROSECONDS = 10**13
+"""Some 116 days: a number of milliseconds of our days is below it."""
+
+Flag = Annotated[bool, Field(strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A chunk id with the retriever's score (any scale, higher is better).
@@ -138,7 +144,7 @@ class PackOptions(BaseModel):
     """Which blocks may be cut: `floor` is rank 1 only."""
     cut_at: BoundaryKind = "code_block"
     """The weakest boundary kind that a cut may use."""
-    cut_any_kind: bool = False
+    cut_any_kind: Flag = False
     """Whether chunks that are not truncatable (tables, code) may be cut too."""
     order: Order = "rank"
     """In what order the blocks stand: `rank` is best first, `edges` best at both ends, `document`
@@ -157,13 +163,13 @@ class PackOptions(BaseModel):
     """Only documents of at least this authority, 0 to 100."""
     effective_after: Time = None
     """Only what came into force after: ISO 8601, or microseconds UTC."""
-    ordinals: bool = False
+    ordinals: Flag = False
     """Whether blocks are numbered in their headers."""
-    partial_note: bool = False
+    partial_note: Flag = False
     """Whether a line at the end says that more was found than fits; it is priced too."""
-    log: bool = True
+    log: Flag = True
     """Whether the pack is logged."""
-    log_pinned_text: bool = False
+    log_pinned_text: Flag = False
     """Whether the pack log may hold the pinned texts themselves (else hash and token count)."""
 
     if not TYPE_CHECKING:
@@ -179,6 +185,17 @@ class PackOptions(BaseModel):
                 super().__init__(**values)
             except ValidationError as error:
                 raise complaint(error, type(self).model_fields) from error
+
+    @field_validator("as_of", "effective_after", mode="before")
+    @classmethod
+    def _check_unit(cls, value: object) -> object:
+        """A number of seconds or milliseconds is a moment of early 1970."""
+        if isinstance(value, int) and value and abs(value) < _FEW_MICROSECONDS:
+            raise ValueError(
+                f"{value} microseconds is {iso(value)}; a number counts microseconds: multiply, or "
+                f"write ISO 8601"
+            )
+        return value
 
     @field_validator("as_of", "effective_after")
     @classmethod

@@ -221,7 +221,12 @@ def test_a_chunk_without_a_usable_cost_is_refused(chunk: Any, message: str) -> N
 
 @pytest.mark.parametrize("option", ["as_of", "pin", "source", "ordinals"])
 def test_options_that_need_a_store_are_refused(option: str) -> None:
-    values: dict[str, Any] = {"as_of": 5, "pin": ["a"], "source": ["*"], "ordinals": True}
+    values: dict[str, Any] = {
+        "as_of": "2026-01-01",
+        "pin": ["a"],
+        "source": ["*"],
+        "ordinals": True,
+    }
     with pytest.raises(RequestError, match=f"^{option}: needs a store"):
         pack(sizes(1), 10, **{option: values[option]})
 
