@@ -59,7 +59,8 @@ class Lives(RuleBasedStateMachine):
         if Lives.template is not None and Lives.template.exists():
             shutil.copyfile(Lives.template, path)
         self.store = Store.open(f"sqlite:///{path}")
-        self.now = 0
+        self.now = self.latest = 0
+        self.by_hand: set[str] = set()
         self.cursor = 0
         self.mirror: dict[str, Change] = {}
         self.seen: dict[str, str] = {}
@@ -71,6 +72,7 @@ class Lives(RuleBasedStateMachine):
 
     def tick(self, by: int) -> int:
         self.now += by
+        self.latest = max(self.latest, self.now) + 50  # a stored moment goes past earlier ones
         return self.now
 
     @rule(
@@ -125,13 +127,14 @@ class Lives(RuleBasedStateMachine):
 
     @rule(key=KEYS, version=st.none() | st.integers(1, 3), by=st.integers(0, 60))
     def restore(self, key: str, version: int | None, by: int) -> None:
-        with suppress(NotFoundError, RequestError):
+        with suppress(NotFoundError, RequestError, MetadataError):
             self.store.restore("c", key, version=version, now=self.tick(by))
 
     @rule(old=KEYS, new=KEYS, by=st.integers(0, 60))
     def supersede(self, old: str, new: str, by: int) -> None:
         with suppress(NotFoundError, RequestError, MetadataError):
             self.store.supersede("c", old, new, now=self.tick(by))
+            self.by_hand.add(old)
 
     @rule(key=KEYS, start=DATES, end=DATES, by=st.integers(0, 60))
     def set_dates(self, key: str, start: int | None, end: int | None, by: int) -> None:
@@ -162,6 +165,29 @@ class Lives(RuleBasedStateMachine):
             for info in self.store.documents("c", at=at):
                 count[info.document] += 1
             assert set(count.values()) <= {1}
+
+    @invariant()
+    def a_document_ends_where_one_that_supersedes_it_begins(self) -> None:
+        """Of two documents, by what the versions in force say themselves, and of what is to come:
+        no overlap, and no end for a document that is not in force then.
+        """
+        for at in (self.now + 100, self.now + 300, self.now + 600, self.now + 1_000):
+            there = {d.document: d for d in self.store.documents("c", at=at)}
+            for info in there.values():
+                named = Metadata.model_validate_json(info.metadata_json).supersedes
+                standing = {d.document: d.status for d in self.store.documents("c")}
+                stands = standing[info.document] in ("active", "superseded")
+                assert not stands or set(named).isdisjoint(there)
+        announced = {
+            key
+            for d in self.store.documents("c")
+            for key in Metadata.model_validate_json(d.metadata_json).supersedes
+            if d.status in ("active", "superseded")
+        }
+        for info in self.store.documents("c"):
+            if info.status == "superseded" and info.document not in announced | self.by_hand:
+                ends = [e for e in (info.effective_to, info.valid_to) if e is not None]
+                assert min(ends) <= self.latest or info.valid_to == min(ends)
 
     @invariant()
     def the_mirror_equals_the_store_from_now_on(self) -> None:
