@@ -282,6 +282,76 @@ def test_an_expired_chunk_that_was_served(filled: Store, prepare: Prepare) -> No
     assert [f.severity for f in audit(filled) if f.check == "served_stale"] == ["error"]
 
 
+SECOND = 1_000_000
+
+
+def served(store: Store) -> list[tuple[str, str | None, str]]:
+    found = store.audit("c", now=NOW, checks=["served_stale"])
+    return [(f.severity, f.document, f.message.partition(",")[0]) for f in found]
+
+
+@pytest.fixture
+def packed(filled: Store, prepare: Prepare) -> Store:
+    """26.md, which 27.md supersedes from second 900, in a pack of second 100."""
+    filled.write_version("c", prepare("26.md", ONE), now=SECOND)
+    new = prepare("27.md", TWO, valid_from=900 * SECOND, supersedes="26.md")
+    filled.write_version("c", new, now=2 * SECOND)
+    used = filled.chunks("c", "26.md")[0].chunk_id
+    filled.write_packs("c", [pack("right", 100 * SECOND, 100 * SECOND, used)])
+    return filled
+
+
+def test_a_correction_after_the_pack_makes_it_no_error(packed: Store) -> None:
+    assert served(packed) == []
+    fields = {"valid_from": 500 * SECOND}
+    packed.set_metadata("c", "26.md", fields, now=200 * SECOND)
+    assert served(packed) == [("info", "26.md", "replaced since 1 packs used it")]
+    used = packed.chunks("c", "26.md")[0].chunk_id
+    packed.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
+    assert [f[0] for f in served(packed)] == ["error", "info"]
+
+
+@pytest.mark.parametrize("moved", [20 * SECOND, 800 * SECOND])
+def test_a_successors_date_that_moves_after_the_pack_is_a_note_at_most(
+    packed: Store, moved: int
+) -> None:
+    packed.set_metadata("c", "27.md", {"valid_from": moved}, now=200 * SECOND)
+    assert served(packed) == (
+        [("info", "26.md", "replaced since 1 packs used it")] if moved < 100 * SECOND else []
+    )
+
+
+@pytest.mark.parametrize("field", ["valid_from", "valid_to"])
+def test_the_dates_of_an_active_document_that_change_are_a_note(
+    filled: Store, prepare: Prepare, field: str
+) -> None:
+    filled.write_version("c", prepare("s.md", ONE), now=SECOND)
+    used = filled.chunks("c", "s.md")[0].chunk_id
+    filled.write_packs("c", [pack("right", 100 * SECOND, 100 * SECOND, used)])
+    other = {"valid_from": 500 * SECOND, "valid_to": 50 * SECOND}[field]
+    filled.set_metadata("c", "s.md", {field: other}, now=200 * SECOND)
+    assert served(filled) == [("info", "s.md", "its dates were changed since 1 packs used it")]
+    filled.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
+    assert [f[0] for f in served(filled)] == ["error", "info"]
+
+
+def test_a_draft_again_and_a_pack_for_a_day_to_come_are_noted(
+    filled: Store, prepare: Prepare
+) -> None:
+    filled.write_version("c", prepare("s.md", ONE), now=SECOND)
+    used = filled.chunks("c", "s.md")[0].chunk_id
+    for name, as_of in (("now", 100 * SECOND), ("to come", 900 * SECOND)):
+        filled.write_packs("c", [pack(name, 100 * SECOND, as_of, used)])
+    filled.set_metadata("c", "s.md", {"status": "draft"}, now=200 * SECOND)
+    assert served(filled) == [("info", "s.md", "it became a draft again since 2 packs used it")]
+    filled.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
+    filled.set_metadata("c", "s.md", {"status": "active"}, now=400 * SECOND)
+    assert [f[0] for f in served(filled)] == ["error"]
+    filled.write_version("c", prepare("s.md", TWO), now=500 * SECOND)
+    assert served(filled)[0][0] == "error"
+    assert served(filled)[1] == ("info", "s.md", "replaced since 2 packs used it")
+
+
 def test_a_checks_name_must_exist(filled: Store) -> None:
     with pytest.raises(RequestError, match="wholenes"):
         audit(filled, checks=["wholenes"])

@@ -15,6 +15,7 @@ from chunkprep_ingest.model import Moment
 from chunkprep_store.audit import (
     content,
     drift,
+    editions,
     index,
     prices,
     served,
@@ -82,6 +83,7 @@ def _queries(
     yield "active_versions", lambda: standing.active_versions(connection, number)
     yield "successors", lambda: successors.successors(connection, number)
     yield "effective_ranges", lambda: standing.effective_ranges(connection, number)
+    yield "effective_ranges", lambda: editions.editions(connection, number, now)
     yield "expired", lambda: standing.expired(connection, number, now)
     yield "not_yet_valid", lambda: standing.not_yet_valid(connection, number, now)
     yield "review_due", lambda: standing.review_due(connection, number, now)
