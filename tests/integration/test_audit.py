@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,14 @@ from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_store import CHECKS, Finding, FurtherPrice, PackedChunk, PackRecord, Sources, Store
-from chunkprep_store.tables import chunks, policies, versions
+from chunkprep_store.tables import (
+    chunk_prices,
+    chunks,
+    elements,
+    policies,
+    profiles,
+    versions,
+)
 
 Prepare = Callable[..., PreparedVersion]
 
@@ -164,6 +172,75 @@ def test_a_boundary_where_none_may_be(filled: Store, boundaries: str) -> None:
     damage(filled, chunks.update().where(chunk("b.md", 1, 0)).values(boundaries=boundaries))
     (found,) = audit(filled, recount=None)
     assert (found.check, found.document) == ("boundaries", "b.md")
+
+
+BROKEN = ("xx", "7", "[[1]]", '[["a",1,2]]', "[null]")
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_list_of_a_chunk_that_cannot_be_read_is_named_and_the_audit_goes_on(
+    filled: Store, text: str
+) -> None:
+    damage(filled, chunks.update().where(chunk("a.md", 2, 0)).values(boundaries=text))
+    damage(filled, chunks.update().where(chunk("a.md", 2, 1)).values(additions=text))
+    damage(filled, chunks.update().where(chunk("a.md", 1, 0)).values(substitutions=text))
+    damage(filled, chunks.update().where(chunk("b.md", 1, 0)).values(text="Plain lies."))
+    for recount in ("all", None):
+        found = audit(filled, recount=recount)
+        assert [(f.check, f.document, f.version) for f in found if f.check != "count_drift"] == [
+            ("wholeness", "a.md", 1),
+            ("wholeness", "a.md", 2),
+            ("boundaries", "a.md", 2),
+            ("wholeness", "b.md", 1),
+        ]
+        assert "substitutions" in found[0].message
+
+
+def test_a_substitution_outside_of_the_text(filled: Store) -> None:
+    damage(filled, chunks.update().where(chunk("b.md", 1, 0)).values(substitutions='[[900,"x"]]'))
+    assert named(audit(filled)) == {("wholeness", "b.md")}
+
+
+@pytest.mark.parametrize("payload", [b"xx", zlib.compress(b"xx"), zlib.compress(b"{}")])
+def test_elements_that_cannot_be_read(filled: Store, payload: bytes) -> None:
+    only = sa.select(versions.c.id).where(versions.c.chunks == 2).scalar_subquery()
+    damage(filled, elements.update().where(elements.c.version_id == only).values(payload=payload))
+    (found,) = audit(filled)
+    assert (found.check, found.document) == ("wholeness", "b.md")
+    assert "cannot be read" in found.message
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["metadata", "source_metadata", "overrides", "rendered", "missing", "warnings"],
+)
+def test_a_json_text_of_a_version_that_cannot_be_read(filled: Store, column: str) -> None:
+    damage(filled, versions.update().where(versions.c.chunks == 2).values({column: "xx"}))
+    (found,) = [f for f in audit(filled) if f.check == "unreadable"]
+    assert (found.document, found.version) == ("b.md", 1)
+    assert column in found.message
+
+
+def test_a_policy_and_a_profile_that_cannot_be_read(filled: Store) -> None:
+    damage(filled, policies.update().values(settings="xx"))
+    damage(filled, profiles.update().values(template='{"name": 1}'))
+    for recount in ("all", None):
+        found = [f for f in audit(filled, recount=recount) if f.check == "unreadable"]
+        assert [f.message.split(":")[0] for f in found] == [
+            f"policy {Policy(cap=64).fingerprint}",
+            "profile profile-1",
+        ]
+
+
+def test_a_further_price_that_cannot_be_read(filled: Store) -> None:
+    price = FurtherPrice(filled.chunks("c", "b.md")[0].chunk_id, 5, 2, 1, ())
+    filled.put_prices("c", "letters", "profile-1", [price])
+    assert {f.check for f in audit(filled)} <= {"count_drift", "profile_drift"}
+    block = filled.chunks("c", "b.md")[0].block_tokens
+    damage(filled, chunk_prices.update().values(boundaries="xx", block_tokens=block))
+    (found,) = [f for f in audit(filled) if f.check == "count_drift"]
+    assert (found.document, found.chunk_id) == ("b.md", price.chunk_id)
+    assert "boundaries 'xx' cannot be read" in found.message
 
 
 def test_a_lost_chunk(filled: Store) -> None:

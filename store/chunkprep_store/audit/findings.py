@@ -20,6 +20,8 @@ class Finding(NamedTuple):
 
 
 REMEDIES = {
+    "unreadable": "restore the row named from a backup of the database; without one, "
+    "`chunkprep erase` the document, `chunkprep restore` it and ingest it again",
     "active_versions": "ingest the document again, or `chunkprep withdraw` it; if it comes back, "
     "restore the database from a backup",
     "successors": "ingest the documents again; if it comes back, restore from a backup",

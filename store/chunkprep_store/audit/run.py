@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,6 +22,7 @@ from chunkprep_store.audit import (
     sources,
     standing,
     successors,
+    unreadable,
 )
 from chunkprep_store.audit.content import StoredChunk, StoredVersion
 from chunkprep_store.audit.findings import CHECKS, Finding
@@ -79,6 +81,7 @@ def _queries(
 ) -> Iterator[tuple[str, Check]]:
     """The checks that are queries, by name."""
     now, listed, ids = request.now, request.sources, request.index_ids
+    yield "unreadable", lambda: unreadable.unreadable(connection, number)
     yield "active_versions", lambda: standing.active_versions(connection, number)
     yield "successors", lambda: successors.successors(connection, number)
     yield "effective_ranges", lambda: standing.effective_ranges(connection, number)
@@ -147,13 +150,30 @@ def stored_contents(connection: sa.Connection, collection_id: int) -> Iterator[S
         if owner == row.id:
             found = tuple(group)
             owner, group = next(groups, (None, iter(())))
-        text = decode_elements(row.payload)[0] if row.payload is not None else None
+        text, trouble = _text_of(row.payload)
         yield StoredVersion(
-            row.document, row.version, row.chunks, row.tokens, caps.get(row.policy), text, found
+            row.document,
+            row.version,
+            row.chunks,
+            row.tokens,
+            caps.get(row.policy),
+            text,
+            found,
+            trouble,
         )
 
 
 _STREAM = {"yield_per": 200}
+
+
+def _text_of(payload: bytes | None) -> tuple[str | None, str]:
+    """A version's text, or why there is none."""
+    if payload is None:
+        return None, "the version's elements are gone"
+    try:
+        return decode_elements(payload)[0], ""
+    except (zlib.error, ValueError, KeyError, TypeError) as error:
+        return None, f"the version's elements cannot be read: {error}"
 
 
 def _stored_chunks(connection: sa.Connection, collection_id: int) -> Iterator[StoredChunk]:
