@@ -150,6 +150,13 @@ def test_a_wrong_cached_price(filled: Store) -> None:
             block_tokens=row.block_tokens))  # fmt: skip
 
 
+@pytest.mark.parametrize("recount", ["all", 100, None])
+def test_a_wrong_sum_of_a_version(filled: Store, recount: Any) -> None:
+    damage(filled, versions.update().where(versions.c.chunks == 2).values(tokens=1))
+    (found,) = audit(filled, recount=recount)
+    assert (found.check, found.document, found.version) == ("count_drift", "b.md", 1)
+
+
 def test_a_wrong_price_of_a_boundary(filled: Store) -> None:
     row = filled.chunks("c", "a.md")[1]
     assert row.boundaries.count("sentence") > 0

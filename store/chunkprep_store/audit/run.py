@@ -110,7 +110,7 @@ def _contents(
     for version in stored_contents(connection, collection_id):
         found = [f for check in (content.wholeness, content.cap) for f in check(version)]
         costs = list(recount.count_drift(version)) if recount is not None else []
-        if not found and request.recount != "all":
+        if not found:
             costs = costs or list(content.price_sum(version))
         drifted = {f.chunk_id for f in costs}
         bounds = content.without_price(content.boundaries(version), drifted)
