@@ -239,6 +239,13 @@ def test_a_policy_and_a_profile_that_cannot_be_read(filled: Store) -> None:
         ]
 
 
+def test_a_profile_that_is_gone(filled: Store) -> None:
+    damage(filled, profiles.delete())
+    (found,) = audit(filled)
+    assert (found.check, found.document) == ("count_drift", "a.md")
+    assert "profile profile-1 is not in this store" in found.message
+
+
 def test_a_further_price_that_cannot_be_read(filled: Store) -> None:
     price = FurtherPrice(filled.chunks("c", "b.md")[0].chunk_id, 5, 2, 1, ())
     filled.put_prices("c", "letters", "profile-1", [price])
@@ -268,8 +275,9 @@ def test_a_chunk_over_the_cap(filled: Store) -> None:
 
 
 def test_a_block_over_the_cap_in_a_further_encoding_is_only_told(filled: Store) -> None:
-    price = FurtherPrice(filled.chunks("c", "b.md")[0].chunk_id, 65, 1, 1, ())
-    filled.put_prices("c", "letters", "profile-1", [price])
+    ids = [row.chunk_id for row in filled.chunks("c", "b.md")]
+    prices = [FurtherPrice(name, cost, 1, 1, ()) for name, cost in zip(ids, (65, 5), strict=True)]
+    filled.put_prices("c", "letters", "profile-1", prices)
     (found,) = audit(filled, recount=None)
     assert (found.check, found.severity, found.document) == ("cap", "info", "b.md")
     assert named(audit(filled)) == {("cap", "b.md"), ("count_drift", "b.md")}

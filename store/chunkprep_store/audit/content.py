@@ -10,7 +10,7 @@ from typing import NamedTuple
 from chunkprep_ingest.model import BOUNDARY_KINDS, Substitution
 from chunkprep_ingest.template import restore
 from chunkprep_store.audit.findings import Finding, finding
-from chunkprep_store.audit.lists import UnreadableError, boundary_list, listed
+from chunkprep_store.audit.lists import UnreadableError, listed, parsed
 
 
 class StoredChunk(NamedTuple):
@@ -73,12 +73,17 @@ def boundaries(version: StoredVersion) -> Iterator[Finding]:
 
 def _wrong_boundary(chunk: StoredChunk) -> str | None:
     """What is wrong with the first boundary that is, or None."""
-    before = 0
-    text = chunk.text
     try:
-        found = boundary_list(chunk.boundaries)
+        return _misplaced(chunk, parsed("boundaries", chunk.boundaries))
     except UnreadableError as error:
         return str(error)
+    except (TypeError, ValueError):  # asked of each boundary, this would cost as much as the rest
+        return f"boundaries {chunk.boundaries[:60]!r} do not hold offset, kind and cost of each"
+
+
+def _misplaced(chunk: StoredChunk, found: list[tuple[int, str, int]]) -> str | None:
+    before = 0
+    text = chunk.text
     for offset, kind, tokens in found:
         if kind not in BOUNDARY_KINDS:
             return f"boundary {offset} has the unknown kind {kind!r}"

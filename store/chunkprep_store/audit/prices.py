@@ -110,12 +110,16 @@ class Recount:
         if fingerprint not in self._profiles:
             try:
                 self._profiles[fingerprint] = get_profile(self._connection, fingerprint)
-            except (ProfileError, NotFoundError):
+            except ProfileError:
                 self._profiles[fingerprint] = None  # the check `unreadable` says so
         return self._profiles[fingerprint]
 
     def _wrong(self, text: str, price: Price) -> str | None:
-        profile = self._profile(price.profile)
+        try:
+            profile = self._profile(price.profile)
+        except NotFoundError as error:
+            self._profiles[price.profile] = None  # told once, of the first of its chunks
+            return str(error)
         if profile is None:
             return None
         count = self._counters(profile.encoding).count

@@ -15,7 +15,10 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import Moment
 from chunkprep_store.audit import (
     content,
+    copies,
+    decided,
     drift,
+    feed,
     index,
     prices,
     served,
@@ -28,7 +31,7 @@ from chunkprep_store.audit.content import StoredChunk, StoredVersion
 from chunkprep_store.audit.findings import CHECKS, Finding
 from chunkprep_store.audit.prices import Counters, Recount
 from chunkprep_store.audit.sources import Sources
-from chunkprep_store.rows import decode_elements
+from chunkprep_store.rows import decode_text
 from chunkprep_store.tables import chunks, elements, versions
 
 
@@ -66,9 +69,9 @@ def audit(
     connection: sa.Connection, collection_id: int, request: AuditRequest
 ) -> Iterator[Finding]:
     """Findings, by check; those on texts and prices last, version by version."""
-    for name, check in _queries(connection, collection_id, request):
-        if request.wants(name):
-            yield from check()
+    for names, check in _queries(connection, collection_id, request):
+        if request.wants(*names.split()):
+            yield from (found for found in check() if request.wants(found.check))
     if request.wants("cap", "boundaries", "wholeness", "count_drift"):
         yield from _contents(connection, collection_id, request)
 
@@ -79,10 +82,12 @@ Check = Callable[[], Iterator[Finding]]
 def _queries(
     connection: sa.Connection, number: int, request: AuditRequest
 ) -> Iterator[tuple[str, Check]]:
-    """The checks that are queries, by name."""
+    """The checks that are queries, each after the names of all that it finds."""
     now, listed, ids = request.now, request.sources, request.index_ids
     yield "unreadable", lambda: unreadable.unreadable(connection, number)
     yield "active_versions", lambda: standing.active_versions(connection, number)
+    yield " ".join(copies.COPY_CHECKS), lambda: copies.copies(connection, number)
+    yield " ".join(decided.DECIDED_CHECKS), lambda: decided.decided(connection, number)
     yield "successors", lambda: successors.successors(connection, number)
     yield "effective_ranges", lambda: standing.effective_ranges(connection, number)
     yield "expired", lambda: standing.expired(connection, number, now)
@@ -93,12 +98,14 @@ def _queries(
         yield "source_missing", lambda: sources.source_missing(connection, number, listed)
     yield "policy_drift", lambda: drift.policy_drift(connection, number)
     yield "profile_drift", lambda: drift.profile_drift(connection, number)
+    yield "profile_drift", lambda: copies.partly_priced(connection, number)
     yield "low_coverage", lambda: drift.low_coverage(connection, number)
     yield "failing", lambda: drift.failing(connection, number)
     if ids is not None:
         yield "index_stale", lambda: index.index_stale(connection, number, now, ids)
         yield "index_missing", lambda: index.index_missing(connection, number, now, ids)
     yield "cap", lambda: prices.further_caps(connection, number)
+    yield "change_feed", lambda: feed.change_feed(connection, number)
     yield "served_stale", lambda: served.served_stale(connection, number)
 
 
@@ -171,7 +178,7 @@ def _text_of(payload: bytes | None) -> tuple[str | None, str]:
     if payload is None:
         return None, "the version's elements are gone"
     try:
-        return decode_elements(payload)[0], ""
+        return decode_text(payload), ""
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         return None, f"the version's elements cannot be read: {error}"
 

@@ -48,8 +48,6 @@ def _object(column: str, text: str) -> dict[str, Any]:
 
 
 _OF_VERSIONS: dict[str, Read] = {
-    "metadata": _metadata,
-    "source_metadata": _metadata,
     "overrides": _object,
     "rendered": _object,
     "access": _list,
@@ -57,6 +55,30 @@ _OF_VERSIONS: dict[str, Read] = {
     "missing": _list,
     "warnings": _list,
 }
+JSON_COLUMNS = ("metadata", "source_metadata", *_OF_VERSIONS)
+"""The JSON texts of a version."""
+_NOTHING = ("[]", "{}")
+
+
+def readable_metadata(row: sa.Row[Any]) -> tuple[Metadata | None, list[Finding]]:
+    """A version's metadata, where all JSON_COLUMNS can be read; else what is wrong with them."""
+    found: list[Finding] = []
+    metadata = None
+    try:
+        metadata = Metadata.model_validate_json(row.metadata)
+    except ValidationError as error:
+        found.append(_of_row(row, f"metadata {row.metadata[:60]!r}: {error}"))
+    reads = {"source_metadata": _metadata} if row.source_metadata != row.metadata else {}
+    for name, read in (*reads.items(), *_OF_VERSIONS.items()):
+        text = getattr(row, name)
+        wrong = None if text in _NOTHING else _wrong(read, name, text)
+        if wrong is not None:
+            found.append(_of_row(row, wrong))
+    return (None if found else metadata), found
+
+
+def _of_row(row: sa.Row[Any], message: str) -> Finding:
+    return finding("unreadable", "error", message, row.document, row.version)
 
 
 def _settings(column: str, text: str) -> object:
@@ -66,21 +88,7 @@ def _settings(column: str, text: str) -> object:
 
 
 def unreadable(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
-    """JSON texts that are not what chunkprep writes there; those of chunks that packing reads
-    are the checks `boundaries`, `wholeness` and `copies`.
-    """
-    columns = [versions.c[name] for name in _OF_VERSIONS]
-    query = (
-        sa.select(documents.c.document, versions.c.version, *columns)
-        .join(versions, versions.c.document_id == documents.c.id)
-        .where(documents.c.collection_id == collection_id)
-        .order_by(documents.c.document, versions.c.version)
-    )
-    for row in rows(connection, query):
-        for name, read in _OF_VERSIONS.items():
-            wrong = _wrong(read, name, getattr(row, name))
-            if wrong is not None:
-                yield finding("unreadable", "error", wrong, row.document, row.version)
+    """Policies and profiles of the collection that cannot be read."""
     yield from _policies(connection, collection_id)
     yield from _profiles(connection, collection_id)
 
@@ -113,17 +121,14 @@ def _profiles(connection: sa.Connection, collection_id: int) -> Iterator[Finding
     further = (
         sa.select(chunk_prices.c.profile)
         .distinct()
-        .join(chunks, chunks.c.id == chunk_prices.c.chunk_row)
+        .select_from(chunk_prices.join(chunks, chunks.c.id == chunk_prices.c.chunk_row))
         .where(chunks.c.collection_id == collection_id)
     )
     used = sa.union(_of_versions(collection_id, "profile"), further).subquery()
-    query = sa.select(used.c.profile, profiles.c.template).outerjoin(
+    query = sa.select(used.c.profile, profiles.c.template).join(
         profiles, profiles.c.fingerprint == used.c.profile
     )
     for row in rows(connection, query.order_by(used.c.profile)):
-        if row.template is None:
-            yield finding("unreadable", "error", f"profile {row.profile} is gone")
-            continue
         wrong = _wrong(lambda _, text: Template.from_json(text), "template", row.template)
         if wrong is not None:
             yield finding("unreadable", "error", f"profile {row.profile}: {wrong}")
