@@ -96,7 +96,7 @@ def _own_metadata(row: sa.Row[Any]) -> Iterator[Finding]:
     yield from unread
     if metadata is None:
         return
-    title = orjson.loads(row.rendered).get("title")
+    title = orjson.loads(row.rendered).get("title", row.title)
     expected = {**version_columns(metadata), "title": title}
     del expected["metadata"]
     wrong = [name for name, value in expected.items() if getattr(row, name) != value]

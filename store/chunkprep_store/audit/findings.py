@@ -39,6 +39,8 @@ REMEDIES = {
     "cap": "run `chunkprep resplit` with the collection's cap",
     "boundaries": "run `chunkprep resplit`, which records boundaries anew",
     "wholeness": "ingest the document again: its lost or changed chunks are written anew",
+    "remade": "run `chunkprep resplit` with another cap and back, which writes each chunk anew, or "
+    "restore the database from a backup",
     "change_feed": "compare the ids of what follows the feed (`chunkprep audit --index-ids`), and "
     "restore the database from a backup",
     "low_coverage": "compare the file with `chunkprep chunks`, and convert it to a plainer format",

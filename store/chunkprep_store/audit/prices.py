@@ -17,7 +17,7 @@ from chunkprep_store.collection import StoredProfile, get_profile
 from chunkprep_store.tables import chunk_prices, chunks, policies
 
 Counters = Callable[[str], Counter]
-"""The counter of an encoding, by name."""
+"""The counter of an encoding, by name; chunks are made again where it is a RunningCounter."""
 
 
 def policy_caps(connection: sa.Connection) -> dict[str, int]:
@@ -78,9 +78,14 @@ class Recount:
         self._seen = 0
         self._profiles: dict[str, StoredProfile | None] = {}
 
-    def count_drift(self, version: StoredVersion) -> Iterator[Finding]:
-        """Costs of blocks and of cut blocks that a fresh count does not give."""
-        chosen = [chunk for chunk in version.chunks if self._choose()]
+    def choose(self, version: StoredVersion) -> list[StoredChunk]:
+        """The version's chunks that are to be counted."""
+        return [chunk for chunk in version.chunks if self._choose()]
+
+    def count_drift(self, version: StoredVersion, chosen: list[StoredChunk]) -> Iterator[Finding]:
+        """Costs of blocks and of cut blocks that a fresh count does not give, and headers that
+        the profile's template does not.
+        """
         further = self._further(chosen)
         for chunk in chosen:
             own = Price(chunk.header, chunk.block_tokens, chunk.boundaries, chunk.profile)
@@ -124,6 +129,9 @@ class Recount:
             return None
         count = self._counters(profile.encoding).count
         template = profile.template
+        before, after = template.opening + template.before_label, template.after_label
+        if not (price.header.startswith(before) and price.header.endswith(after)):
+            return f"the header {price.header[:60]!r} is not of the template of {price.profile}"
         fresh = count(price.header + text + template.delimiter) + profile.margin
         if fresh != price.block_tokens:
             return f"the block costs {fresh} {profile.encoding} tokens, not {price.block_tokens}"

@@ -30,6 +30,7 @@ from chunkprep_store.audit import (
 from chunkprep_store.audit.content import StoredChunk, StoredVersion
 from chunkprep_store.audit.findings import CHECKS, Finding
 from chunkprep_store.audit.prices import Counters, Recount
+from chunkprep_store.audit.remade import Remake
 from chunkprep_store.audit.sources import Sources
 from chunkprep_store.rows import decode_text
 from chunkprep_store.tables import chunks, elements, versions
@@ -72,7 +73,7 @@ def audit(
     for names, check in _queries(connection, collection_id, request):
         if request.wants(*names.split()):
             yield from (found for found in check() if request.wants(found.check))
-    if request.wants("cap", "boundaries", "wholeness", "count_drift"):
+    if request.wants("cap", "boundaries", "wholeness", "count_drift", "remade"):
         yield from _contents(connection, collection_id, request)
 
 
@@ -116,24 +117,41 @@ def _contents(
     recount = _recount(connection, collection_id, request)
     for version in stored_contents(connection, collection_id):
         found = [f for check in (content.wholeness, content.cap) for f in check(version)]
-        costs = list(recount.count_drift(version)) if recount is not None else []
+        costs, made = recount(version, found) if recount is not None else ([], [])
         if not found:
             costs = costs or list(content.price_sum(version))
         drifted = {f.chunk_id for f in costs}
         bounds = content.without_price(content.boundaries(version), drifted)
-        yield from (f for f in (*found, *costs, *bounds) if request.wants(f.check))
+        yield from (f for f in (*found, *costs, *bounds, *made) if request.wants(f.check))
+
+
+Counted = Callable[[StoredVersion, list[Finding]], tuple[list[Finding], list[Finding]]]
+"""What a recount finds in a version, given what was found: of costs, and of chunks made again."""
 
 
 def _recount(
     connection: sa.Connection, collection_id: int, request: AuditRequest
-) -> Recount | None:
-    if request.recount is None or request.counters is None or not request.wants("count_drift"):
+) -> Counted | None:
+    if request.recount is None or request.counters is None:
+        return None
+    if not request.wants("count_drift", "remade"):
         return None
     every = 1
     if request.recount != "all":
         total = sa.select(sa.func.count()).where(chunks.c.collection_id == collection_id)
         every = max(1, (connection.execute(total).scalar() or 0) // max(1, request.recount))
-    return Recount(connection, request.counters, every)
+    counted = Recount(connection, request.counters, every)
+    remake = Remake(connection, collection_id, request.counters)
+
+    def of(version: StoredVersion, found: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+        chosen = counted.choose(version)
+        costs = list(counted.count_drift(version, chosen))
+        if not chosen or any(f.check == "wholeness" for f in found):
+            return costs, []
+        named = {f.chunk_id for f in (*found, *costs)} - {None}
+        return costs, [f for f in remake.remade(version) if f.chunk_id not in named]
+
+    return of
 
 
 def stored_contents(connection: sa.Connection, collection_id: int) -> Iterator[StoredVersion]:
