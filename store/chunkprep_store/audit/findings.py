@@ -48,6 +48,8 @@ REMEDIES = {
     "index_stale": "remove the id from the vector index; follow `chunkprep changes`",
     "index_missing": "add the chunk to the vector index; follow `chunkprep changes`",
     "served_stale": "look at the pack with `chunkprep replay --request`",
+    "pack_log": "restore the pack's rows from a backup of the database; `chunkprep impact` and the "
+    "report may be wrong about it",
 }
 """The remedy of each check; its keys are the checks."""
 

@@ -20,6 +20,7 @@ from chunkprep_store.audit import (
     drift,
     feed,
     index,
+    logged,
     prices,
     served,
     sources,
@@ -108,6 +109,8 @@ def _queries(
     yield "cap", lambda: prices.further_caps(connection, number)
     yield "change_feed", lambda: feed.change_feed(connection, number)
     yield "served_stale", lambda: served.served_stale(connection, number)
+    recent = None if request.recount == "all" else now - logged.RECENT
+    yield "pack_log", lambda: logged.pack_log(connection, number, recent)
 
 
 def _contents(
