@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from chunkprep_ingest.errors import NotFoundError
+from chunkprep_ingest.errors import NotFoundError, StoreError
 from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument
 from chunkprep_store.clauses import in_force_clause, opens_clause
 from chunkprep_store.rows import decode_elements
@@ -197,6 +197,17 @@ def not_found(document: str) -> NotFoundError:
     )
 
 
+def _list(row: sa.Row[Any], column: str) -> tuple[Any, ...]:
+    """A version's JSON list. Raises StoreError naming the row where it cannot be read."""
+    try:
+        return tuple(orjson.loads(getattr(row, column)))
+    except (orjson.JSONDecodeError, TypeError) as error:
+        raise StoreError(
+            f"{row.document}, version {row.version}: {column} cannot be read ({error}); "
+            f"`chunkprep audit` names every such row"
+        ) from error
+
+
 def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionInfo:
     return VersionInfo(
         document=row.document,
@@ -210,8 +221,8 @@ def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionIn
         review_by=row.review_by,
         edition=row.edition,
         authority=row.authority,
-        access=tuple(orjson.loads(row.access)),
-        tags=tuple(orjson.loads(row.tags)),
+        access=_list(row, "access"),
+        tags=_list(row, "tags"),
         source=row.source,
         chunks=row.chunks,
         tokens=row.tokens,
@@ -225,8 +236,8 @@ def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionIn
         policy=row.policy,
         profile=row.profile,
         reader=row.reader,
-        warnings=tuple(orjson.loads(row.warnings)),
-        missing=tuple(orjson.loads(row.missing)),
+        warnings=_list(row, "warnings"),
+        missing=_list(row, "missing"),
         metadata_json=row.metadata,
         history=history,
     )

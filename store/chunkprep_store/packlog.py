@@ -103,9 +103,20 @@ def _record(row: sa.Row[Any], used: tuple[PackedChunk, ...]) -> PackRecord:
         used_tokens=row.used_tokens,
         request_json=row.request,
         result_json=row.result,
-        warnings=tuple(orjson.loads(row.warnings)),
+        warnings=_warnings(row.warnings),
         chunks=used,
     )
+
+
+def _warnings(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(orjson.loads(text))
+    except (orjson.JSONDecodeError, TypeError):
+        return UNREADABLE
+
+
+UNREADABLE = ("the warnings of this pack cannot be read",)
+"""Stands for warnings that were damaged in the log."""
 
 
 def impact(
