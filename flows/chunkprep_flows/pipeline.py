@@ -249,7 +249,7 @@ def step_out(
             )
         except StoppedError as stopped:
             notes.append(str(stopped))
-    notes.append(decided.refused)
+    notes += decided.refused, decided.kept
     left = len(listing.files) + len(listing.unreadable) - len(prospect.settled) - len(read)
     report = sum_up(run, [*prospect.settled, *read, *gone], notes, decided.spared, left)
     if run.settings.dry_run:
@@ -357,8 +357,7 @@ def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:
         if known is None or known.version is None:
             run.store.forget_failure(run.settings.collection, path.key)
             return failed(path.key, path.error)
-    uri = path.uri or path.path.absolute().as_uri()
-    return _recorded(run, path.key, uri, path.error)
+    return _recorded(run, path.key, path.uri, path.error)
 
 
 def _recorded(run: Run, document: str, uri: str, error: ReadError) -> DocumentOutcome:

@@ -29,14 +29,20 @@ def left_out(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     return {key for key, uri in unlisted.items() if _is_left_out(uri, listed, listing.left_out)}
 
 
-def is_file(path: Path) -> bool:
-    """Whether a regular file is there, or may be where nobody may look."""
+def may_be_there(path: Path) -> bool:
+    """Whether a regular file is there, or may be: where nobody may look, or behind a link that
+    leads nowhere now.
+    """
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
-        return False
+        return any(_dangles(place) for place in (path, *path.parents))
     except OSError:
         return True
+
+
+def _dangles(path: Path) -> bool:
+    return path.is_symlink() and not os.path.exists(path)  # noqa: PTH110 - which never raises
 
 
 def _is_left_out(uri: str, listed: Set[str], remote: Set[str]) -> bool:
@@ -45,4 +51,4 @@ def _is_left_out(uri: str, listed: Set[str], remote: Set[str]) -> bool:
     if is_remote(uri):
         return uri in remote
     path = path_of(uri)
-    return is_file(path) and Path(os.path.realpath(path)).as_uri() not in listed
+    return may_be_there(path) and Path(os.path.realpath(path)).as_uri() not in listed

@@ -17,6 +17,7 @@ from chunkprep_ingest.ids import document_key
 from chunkprep_ingest.key_clashes import parted
 from chunkprep_ingest.listing import (
     Listing,
+    Scope,
     SourceFile,
     Unreadable,
     key_below,
@@ -134,7 +135,8 @@ class _Found:
             path = found.root / lost.relative
             told = ReadError("unreadable", f"{uri}: {lost.reason}", _REMEDY)
             key = key_of(path, found.root, "") if lost.relative else document_key(shown)
-            self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing))
+            scope = _scope(lost.relative)
+            self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing, scope))
         self.remote[found.root] = found
         if found.kind == "folder" and found.root.is_dir():
             self._add_folder(found.root)
@@ -149,12 +151,12 @@ class _Found:
     def _add_glob(self, source: str) -> None:
         root, pattern = split_path(source)
         if not root.is_dir():
-            self._fail(root, root, "no such folder")
+            self._fail(root, root, "no such folder", scope="source")
             return
         found = [Entry(path, path.relative_to(root).as_posix()) for path in root.glob(pattern)]
         found = sorted(entry for entry in found if not hidden(entry.relative))
         if not found:
-            self._fail(Path(source), root, "no file matches")
+            self._fail(Path(source), root, "no file matches", scope="source")
         for entry in found:
             if not (entry.path.is_dir() or _ours(entry.relative)) and self._takes(entry.relative):
                 self._add_file(entry, root)
@@ -172,7 +174,8 @@ class _Found:
             linked = stat.S_ISLNK(status.st_mode)
             status = path.stat() if linked else status
         except OSError as error:
-            self._fail(path, root, error.strerror or str(error))
+            scope: Scope = "source" if named and not os.path.lexists(path) else "file"
+            self._fail(path, root, error.strerror or str(error), scope=scope)
             return
         if not stat.S_ISREG(status.st_mode):
             if named:
@@ -193,24 +196,44 @@ class _Found:
     def _place(self, folder: str) -> _Place:
         found = self.places.get(folder)
         if found is None:
-            real = Path(folder).resolve()
-            uri = real.as_uri().removesuffix("/")
+            real = os.path.realpath(folder)
+            uri = Path(real).as_uri().removesuffix("/")
             found = self.places[folder] = _Place(os.path.join(real, ""), f"{uri}/")  # noqa: PTH118
         return found
 
     def _fail_below(self, root: Path, path: Path, reason: str, remedy: str | None) -> None:
-        self._fail(path, root, reason, remedy)
+        scope: Scope = "ignore_file" if path.name == IGNORE_FILE else "folder"
+        self._fail(path, root, reason, remedy, scope=scope)
 
-    def _fail(self, path: Path, root: Path, reason: str, remedy: str | None = None) -> None:
+    def _fail(
+        self,
+        path: Path,
+        root: Path,
+        reason: str,
+        remedy: str | None = None,
+        *,
+        scope: Scope = "file",
+    ) -> None:
         remote = self.remote.get(root)
-        uri = remote.uri(path.relative_to(root).as_posix()) if remote else None
-        error = ReadError("unreadable", f"{printable(uri or os.fspath(path))}: {reason}", remedy)
+        below = "" if path == root else path.relative_to(root).as_posix()
+        place = self._place(os.fspath(root)).uri + _quoted(below)
+        uri = remote.uri(below) if remote else place if below else place.rstrip("/")
+        error = ReadError(
+            "unreadable", f"{printable(uri if remote else os.fspath(path))}: {reason}", remedy
+        )
         key = key_of(path, root, path.name or os.fspath(path))
-        self.unreadable.setdefault(path, Unreadable(key, path, error, uri))
+        self.unreadable.setdefault(path, Unreadable(key, path, error, uri, scope=scope))
 
 
 def _quoted(name: str) -> str:
     return quote_from_bytes(os.fsencode(name))
+
+
+def _scope(relative: str) -> Scope:
+    """Of an object that could not be mirrored; "" is the source itself."""
+    if not relative:
+        return "source"
+    return "ignore_file" if relative.rpartition("/")[2] == IGNORE_FILE else "file"
 
 
 def _ours(relative: str) -> bool:
