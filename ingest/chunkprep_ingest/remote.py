@@ -51,7 +51,8 @@ class Wanted(NamedTuple):
     stop_asked: Callable[[], bool]
 
 
-Kind = Literal["folder", "file", "glob"]
+Kind = Literal["folder", "file", "glob", "away"]
+"""What a URL names; of one that is away nothing is known, whatever an earlier run downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
         raise
     except Exception as error:  # whatever a service and its library say
         lost = Lost("", _told(error, source), is_passing(error))
-        return Mirror(without_secrets(source), root, (), (lost,), "folder")
+        return Mirror(without_secrets(source), root, (), (lost,), "away")
     takes = {
         relative: info
         for relative, info in found.objects.items()

@@ -334,3 +334,28 @@ def test_an_unknown_protocol_is_refused_on_one_line(cli: Cli) -> None:
     said = cli("ingest", "carrier-pigeon://docs", "--direct", code=2).stderr.strip()
     assert "carrier-pigeon" in said
     assert os.linesep not in said
+
+
+def test_a_web_server_that_is_down_changes_nothing_that_is_stored(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "served").mkdir()
+    (tmp_path / "served" / "refund.md").write_text(REFUND)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/refund.md"
+        cli.ingest(url)
+        server.shutdown()
+    report = cli.ingest(url, "--sync", code=1)
+    assert [(d["document"], d["outcome"]) for d in report["documents"]] == [(url, "failed")]
+    assert report["warnings"] == []
+    assert uri(cli, "refund.md") == url
+    assert [d["status"] for d in cli.lines("docs")] == ["active"]
+
+
+def test_of_a_bucket_that_is_away_nothing_is_read_from_the_mirror(cli: Cli, bucket: Any) -> None:
+    put(bucket, refund=REFUND)
+    cli.ingest("s3://docs/policies")
+    bucket.delete_object(Bucket="docs", Key="policies/refund.md")
+    report = cli.ingest("s3://docs/policies", "--sync", "--cap", "128", code=1)
+    assert [d["outcome"] for d in report["documents"]] == ["failed"]
+    assert [d["status"] for d in cli.lines("docs")] == ["active"]
