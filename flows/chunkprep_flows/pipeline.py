@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from chunkprep_flows.batch import BatchOrder
-from chunkprep_flows.gathering import all_filtered, fingerprints_for, judge, listing_of
+from chunkprep_flows.gathering import all_filtered, fingerprints_for, judge, listing_of, special
 from chunkprep_flows.ingest_report import (
     DocumentOutcome,
     IngestReport,
@@ -37,6 +37,7 @@ from chunkprep_flows.sync import NOTHING, forget_gone_failures, withdraw_gone
 from chunkprep_flows.unfinished import recorded_end
 from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import KEY_CLASH, ConflictError, ReadError, UnavailableError
+from chunkprep_ingest.left_out import same_file
 from chunkprep_ingest.listing import Listing, Unreadable
 from chunkprep_ingest.remote import is_remote
 from chunkprep_ingest.url_secrets import as_recorded
@@ -193,7 +194,7 @@ def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
         if isinstance(found, Refused):
             settled.append(_refused(run, found))
             continue
-        if found.moved:
+        if found.moved and found.known and not same_file(found.known.uri or "", found.work.path):
             moved.append(found)
         if found.step == "ingest":
             work.append(found.work)
@@ -241,7 +242,7 @@ def step_out(
     gone: list[DocumentOutcome] = []
     decided = NOTHING
     listing = prospect.listing
-    notes = [run.change, prospect.warning, all_filtered(listing, run.settings)]
+    notes = [run.change, prospect.warning, all_filtered(listing, run.settings), special(listing)]
     if run.settings.sync and not stop_asked():
         try:
             decided = step(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -26,7 +26,19 @@ def left_out(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     keys = listing.keys
     unlisted = {k: uri for k, uri in documents.items() if k not in keys and uri.startswith(roots)}
     listed = {file.uri for file in listing.files} if unlisted else set()
-    return {key for key, uri in unlisted.items() if _is_left_out(uri, listed, listing.left_out)}
+    there = {k for k, uri in unlisted.items() if uri not in listed and _is_there(uri, listing)}
+    local = {key: path_of(unlisted[key]) for key in there if not is_remote(unlisted[key])}
+    files = {os.path.realpath(file.path) for file in listing.files} if local else set()
+    return there - {key for key, path in local.items() if os.path.realpath(path) in files}
+
+
+def _is_there(uri: str, listing: Listing) -> bool:
+    return uri in listing.left_out if is_remote(uri) else may_be_there(path_of(uri))
+
+
+def same_file(uri: str, path: str) -> bool:
+    """Whether the URI of a source file leads to the file at this path, links followed."""
+    return not is_remote(uri) and os.path.realpath(path_of(uri)) == os.path.realpath(path)
 
 
 def may_be_there(path: Path) -> bool:
@@ -43,12 +55,3 @@ def may_be_there(path: Path) -> bool:
 
 def _dangles(path: Path) -> bool:
     return path.is_symlink() and not os.path.exists(path)  # noqa: PTH110 - which never raises
-
-
-def _is_left_out(uri: str, listed: Set[str], remote: Set[str]) -> bool:
-    if uri in listed:
-        return False
-    if is_remote(uri):
-        return uri in remote
-    path = path_of(uri)
-    return may_be_there(path) and Path(os.path.realpath(path)).as_uri() not in listed

@@ -64,11 +64,14 @@ class Listing:
     """The URLs of what else is there below those."""
     filtered: int = 0
     """Files that --include and --exclude leave out."""
+    special: tuple[Path, ...] = ()
+    """Pipes, sockets and devices, which are left out."""
 
     @property
     def root_uris(self) -> tuple[str, ...]:
-        """The URIs of all those folders."""
-        return (*(root.absolute().as_uri() for root in self.roots), *self.remote_roots)
+        """The URIs of all those folders; one that is itself a link is the folder it leads to."""
+        real = (Path(os.path.realpath(root)).as_uri() for root in self.roots)
+        return (*real, *self.remote_roots)
 
     @property
     def unlisted(self) -> Unreadable | None:

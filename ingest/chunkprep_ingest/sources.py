@@ -71,8 +71,8 @@ def _there(source: str) -> bool:
 
 
 class _Place(NamedTuple):
-    """A folder without symbolic links in its path, and its URI, both up to a file's name: looked
-    up once, not for each of its files.
+    """A folder without symbolic links in its path, and the URI of that, both up to a file's name:
+    looked up once, not for each of its files.
     """
 
     path: str
@@ -91,6 +91,7 @@ class _Found:
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
         self.filtered = 0
+        self.special: list[Path] = []
         self.places: dict[str, _Place] = {}
 
     def add(self, source: str) -> None:
@@ -115,7 +116,13 @@ class _Found:
         urls = tuple(found.url for found in whole)
         left_out = frozenset(there.difference(file.uri for file in files))
         return Listing(
-            tuple(files), tuple(unreadable), tuple(self.roots), urls, left_out, self.filtered
+            tuple(files),
+            tuple(unreadable),
+            tuple(self.roots),
+            urls,
+            left_out,
+            self.filtered,
+            tuple(self.special),
         )
 
     def _takes(self, relative: str) -> bool:
@@ -180,18 +187,27 @@ class _Found:
         if not stat.S_ISREG(status.st_mode):
             if named:
                 self._fail(path, root, "not a regular file")
+            elif not stat.S_ISDIR(status.st_mode):
+                self.special.append(path)
             return
         folder, name = os.path.split(path)
-        place = self._place(folder)
-        real = os.path.realpath(path) if linked else place.path + name
+        real = os.path.realpath(path) if linked else self._place(folder).path + name
         if real in self.files:
             return
-        key = key_below(entry.relative)
-        remote = self.remote.get(root) if self.remote else None
-        uri = remote.uri(entry.relative) if remote else place.uri + _quoted(name)
+        key, uri = key_below(entry.relative), self._uri(entry.relative, root)
         self.files[real] = SourceFile(
             key, uri, path, root, status.st_size, status.st_mtime_ns, named
         )
+
+    def _uri(self, relative: str, root: Path) -> str:
+        """Where something stands below a source: by the way that leads there from the source's own
+        folder, so that what a link led to is known as the source's once the link is gone.
+        """
+        remote = self.remote.get(root) if self.remote else None
+        if remote:
+            return remote.uri(relative)
+        uri = self._place(os.fspath(root)).uri + _quoted(relative)
+        return uri if relative else uri.rstrip("/")
 
     def _place(self, folder: str) -> _Place:
         found = self.places.get(folder)
@@ -214,13 +230,9 @@ class _Found:
         *,
         scope: Scope = "file",
     ) -> None:
-        remote = self.remote.get(root)
-        below = "" if path == root else path.relative_to(root).as_posix()
-        place = self._place(os.fspath(root)).uri + _quoted(below)
-        uri = remote.uri(below) if remote else place if below else place.rstrip("/")
-        error = ReadError(
-            "unreadable", f"{printable(uri if remote else os.fspath(path))}: {reason}", remedy
-        )
+        uri = self._uri("" if path == root else path.relative_to(root).as_posix(), root)
+        told = printable(uri if root in self.remote else os.fspath(path))
+        error = ReadError("unreadable", f"{told}: {reason}", remedy)
         key = key_of(path, root, path.name or os.fspath(path))
         self.unreadable.setdefault(path, Unreadable(key, path, error, uri, scope=scope))
 
