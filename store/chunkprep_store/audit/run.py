@@ -98,6 +98,7 @@ def _queries(
     yield "not_yet_valid", lambda: standing.not_yet_valid(connection, number, now)
     yield "review_due", lambda: standing.review_due(connection, number, now)
     if listed is not None:
+        yield "source_unreadable", lambda: sources.source_unreadable(connection, number, listed)
         yield "source_changed", lambda: sources.source_changed(connection, number, listed)
         yield "source_missing", lambda: sources.source_missing(connection, number, listed)
     yield "policy_drift", lambda: drift.policy_drift(connection, number)
