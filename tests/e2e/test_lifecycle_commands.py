@@ -353,3 +353,12 @@ def test_it_is_told_what_another_document_ends_or_leaves_open(two: Cli) -> None:
     [moved] = two.json("erase", "c.md", "--yes")["removed"]["moved"]
     assert moved == {"document": "a.md", "version": 3, "effective_to": None}
     assert "0 errors, 0 warnings" in two("audit").stderr
+
+
+def test_a_sync_tells_what_it_leaves_open(two: Cli) -> None:
+    write(two, c="---\nvalid_from: 2999-01-01\nsupersedes: a.md\n---\n# C\n\nCherries.\n")
+    two.ingest("docs")
+    (two.folder / "docs" / "c.md").unlink()
+    report = two.ingest("docs", "--sync")
+    [gone] = [d for d in report["documents"] if d["outcome"] == "withdrawn"]
+    assert gone["warnings"] == ["a.md (version 1) no longer ends"]
