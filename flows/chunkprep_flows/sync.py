@@ -40,9 +40,11 @@ def withdraw_gone(
         allow_mass=settings.allow_mass_withdraw,
     )
     for key in found.documents:
+        told: tuple[str, ...] = ()
         if not settings.dry_run:
-            store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
-        outcomes.append(DocumentOutcome(key, standing[key].version, "withdrawn"))
+            made = store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
+            told = tuple(moved.told for moved in made.moved)
+        outcomes.append(DocumentOutcome(key, standing[key].version, "withdrawn", warnings=told))
     return found
 
 
