@@ -30,7 +30,7 @@ from chunkprep_store.audit import (
     unreadable,
 )
 from chunkprep_store.audit.content import StoredChunk, StoredVersion
-from chunkprep_store.audit.findings import CHECKS, Finding
+from chunkprep_store.audit.findings import CHECKS, Finding, finding
 from chunkprep_store.audit.prices import Counters, Recount
 from chunkprep_store.audit.remade import Remake
 from chunkprep_store.audit.sources import Sources
@@ -74,12 +74,21 @@ def audit(
     """Findings, by check; those on texts and prices last, version by version."""
     for names, check in _queries(connection, collection_id, request):
         if request.wants(*names.split()):
-            yield from (found for found in check() if request.wants(found.check))
+            yield from (found for found in _to_its_end(names, check) if request.wants(found.check))
     if request.wants("cap", "boundaries", "wholeness", "count_drift", "remade"):
         yield from _contents(connection, collection_id, request)
 
 
 Check = Callable[[], Iterator[Finding]]
+
+
+def _to_its_end(names: str, check: Check) -> Iterator[Finding]:
+    """A check's findings; a value that it cannot read ends it alone, loudly, not the audit."""
+    try:
+        yield from check()
+    except (ValueError, KeyError, TypeError) as error:
+        text = f"the check {names.split()[0]} stopped at a value that cannot be read: {error}"
+        yield finding("unreadable", "error", text)._replace(check=names.split()[0])
 
 
 def _queries(
