@@ -145,7 +145,7 @@ def segments(
     """
     shown = list(blocks)
     best = min((b["rank"] for b in shown if b["rank"] is not None), default=None)
-    parts = [(_part_kind(b, best if floored else None), b["tokens"], b["document"]) for b in shown]
+    parts = [(_part_kind(b, best if floored else None), b["tokens"], _label(b)) for b in shown]
     note = used - sum(tokens for _, tokens, _ in parts)
     parts += [("note", note, "closing line")] if note > 0 else []
     parts += [("unused", slot - used, "unused")] if slot > used else []
@@ -155,6 +155,10 @@ def segments(
         found.append({"kind": kind, "tokens": tokens, "label": label, "start": at, "width": wide})
         start += tokens
     return found
+
+
+def _label(block: Mapping[str, Any]) -> str:
+    return block["document"] or "an erased document"
 
 
 def _part_kind(block: Mapping[str, Any], best: int | None) -> str:

@@ -17,6 +17,7 @@ from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso, moment
 from chunkprep_packer.eligibility import may_see
 from chunkprep_packer.logged import request_fields
+from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
@@ -217,7 +218,7 @@ def logged_pack(
             f"no pack {request_id!r} is in the log of {collection!r}; it is written within a "
             f"second of its answer"
         )
-    result = orjson.loads(found.result_json)
+    result = logged_result(found)
     return json_answer(
         {
             "request_id": found.request_id,
