@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
-from uuid import uuid4
 
 from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import StoreError
@@ -14,6 +13,7 @@ from chunkprep_packer.answer import Answer, Shared, shared_json
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.gather import gather
 from chunkprep_packer.log_writer import LogWriter
+from chunkprep_packer.pack_names import NamedWrites, pack_name, require_free
 from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.record import Logged, to_record
 from chunkprep_packer.render import block_texts, joined
@@ -60,7 +60,8 @@ class Packer(Closing):
         self._profiles = Profiles(store, counter_of)
         self._closed = False
         self._sync = log == "sync"
-        self._log = None if log == "off" else LogWriter(store.write_packs)
+        self._names = NamedWrites(store)
+        self._log = None if log == "off" else LogWriter(self._names.write)
 
     @classmethod
     def open(cls, url: str, *, log: LogMode = "background") -> Packer:
@@ -73,15 +74,20 @@ class Packer(Closing):
     def pack(self, request: PackRequest, *, request_id: str | None = None) -> PackResult:
         """Pack, log, and answer.
 
-        `request_id` (default: a new one) names the pack in the log. Raises RequestError and its
-        kinds (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
+        `request_id` (default: a new one) names the pack in the log: 1 to 200 printable characters.
+        Where it is taken, a log written in the background holds this pack under a further name,
+        of which a later answer warns. Raises RequestError, in sync mode for a name that is taken
+        too, and its kinds (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
         """
         return self.answer(request, request_id=request_id).result
 
     def answer(self, request: PackRequest, *, request_id: str | None = None) -> Answer:
         """As `pack`, for those who answer in JSON: what the log holds too is not written twice."""
+        name = pack_name(request_id)
+        if self._sync and request_id is not None and request.log:
+            require_free(self.store, request.collection, name)
         packed = self.pack_core(request)
-        result = to_result(packed, request_id or uuid4().hex)
+        result = to_result(packed, name)
         if self._log is None or not request.log:
             return Answer(result, {})
         if self.store.read_only:
@@ -90,10 +96,12 @@ class Packer(Closing):
             return Answer(result, {})
         shared = self._write(packed, request, result)
         if lost := self._log.take_lost():
+            count = "1 pack log record was" if lost == 1 else f"{lost} pack log records were"
             result.warnings.append(
-                f"log_dropped: {lost} pack log records were lost since the last answer; give the "
-                f"store more room, or log in sync mode"
+                f"log_dropped: {count} lost since the last answer: {self._log.why_lost}"
             )
+        if taken := self._names.take_warning():
+            result.warnings.append(taken)
         return Answer(result, shared)
 
     def pack_core(self, request: PackRequest) -> Packed:
@@ -151,8 +159,8 @@ class Packer(Closing):
                 text=result.text, blocks=result.blocks, decisions=result.decisions, log=result.log
             )
             record = to_record(logged, shared)
-        except (TypeError, ValueError):
-            self._log.lose()
+        except (TypeError, ValueError) as error:
+            self._log.lose(f"what it holds is no JSON ({error})")
             return {}
         self._log.put(request.collection, record)
         if self._sync:

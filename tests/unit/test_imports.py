@@ -24,8 +24,8 @@ SHELLS = {
     },
     "chunkprep_packer": {
         "block_sizes", "client", "gather", "langchain", "llamaindex", "log_figures", "log_writer",
-        "logged", "logged_result", "pack_findings", "packer", "problem_details", "profiles", "record",
-        "replay", "search_scores", "signatures", "slot", "stored_json",
+        "logged", "logged_result", "pack_findings", "pack_names", "packer", "problem_details",
+        "profiles", "record", "replay", "search_scores", "signatures", "slot", "stored_json",
     },
 }  # fmt: skip
 """Modules that may read, write, ask the clock, load a tokenizer, set the process up or know the
