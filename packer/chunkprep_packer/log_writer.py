@@ -13,6 +13,7 @@ from typing import Literal
 
 from chunkprep_ingest.errors import UnavailableError
 from chunkprep_store import PackRecord
+from chunkprep_store.own_process import OwnProcess
 
 Write = Callable[[str, Sequence[PackRecord]], None]
 Outcome = Literal["written", "refused", "away"]
@@ -47,6 +48,7 @@ class LogWriter:
         self._interval = interval
         self._patience = patience
         self._pauses = pauses
+        self._process = OwnProcess()  # a forked one has a copy of what waits, and no thread
         self._waiting: deque[tuple[str, PackRecord]] = deque()
         self._change = threading.Condition()
         self._queued = 0  # records ever taken
@@ -102,12 +104,16 @@ class LogWriter:
 
     @property
     def losses(self) -> int:
-        """Records lost since the writer began."""
+        """Records lost since the writer began. Raises StoreError in a forked process."""
+        self._process.require()
         with self._change:
             return self._lost_before + self._lost
 
     def flush(self) -> None:
-        """Wait until everything queued so far is written, or lost."""
+        """Wait until everything queued so far is written, or lost. Raises StoreError in a forked
+        process.
+        """
+        self._process.require()
         with self._change:
             self._hurry += 1
             self._change.notify_all()
@@ -117,6 +123,8 @@ class LogWriter:
 
     def close(self) -> None:
         """Write what is waiting and end the thread. Records that come later are lost."""
+        if not self._process.here():
+            return
         with self._change:
             self._closed = True
             thread, self._thread = self._thread, None

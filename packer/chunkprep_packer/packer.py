@@ -21,6 +21,7 @@ from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.summary import blocks, decisions, figures, warnings
 from chunkprep_store import Store
+from chunkprep_store.own_process import OwnProcess
 
 LogMode = Literal["background", "sync", "off"]
 
@@ -39,7 +40,8 @@ class Packed(NamedTuple):
 
 
 class Packer(Closing):
-    """Packs retrieved chunks of one store into context windows. Safe to share between threads.
+    """Packs retrieved chunks of one store into context windows. Safe to share between threads; a
+    forked process opens its own.
 
     `log` says how packs are logged: "background" (written by a thread in batches, flushed by
     `close` and at exit), "sync" (written before `pack` returns) or "off".
@@ -57,6 +59,7 @@ class Packer(Closing):
         self.store = store
         self._clock = clock or _now
         self._owns_store = owns_store
+        self._process = OwnProcess()
         self._profiles = Profiles(store, counter_of)
         self._closed = False
         self._sync = log == "sync"
@@ -107,8 +110,9 @@ class Packer(Closing):
     def pack_core(self, request: PackRequest) -> Packed:
         """Look up, decide and render, without a log entry and without a result's objects.
 
-        Raises StoreError where the packer was closed.
+        Raises StoreError where the packer was closed, and in a process that was forked since.
         """
+        self._process.require()
         if self._closed:
             raise StoreError("this packer is closed; open another, or pack before `close`")
         at = self._clock() if request.as_of is None else request.as_of
@@ -138,7 +142,9 @@ class Packer(Closing):
             self._log.flush()
 
     def close(self) -> None:
-        """Write what is still to be logged, and let go of the store if it is ours."""
+        """Write what is still to be logged, and let go of the store if it is ours. In a process
+        that was forked since, the log stays the business of the one that opened it.
+        """
         self._closed = True
         if self._log is not None:
             self._log.close()

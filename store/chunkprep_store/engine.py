@@ -20,6 +20,7 @@ from sqlalchemy.exc import (
 )
 
 from chunkprep_ingest.errors import ConflictError, RejectedError, StoreError, UnavailableError
+from chunkprep_store.own_process import OwnProcess
 from chunkprep_store.sqlite_file import SqliteFile, sqlite_file
 
 T = TypeVar("T")
@@ -72,6 +73,7 @@ class Database:
     """
 
     def __init__(self, url: str, hurried: Callable[[], bool] = bool) -> None:
+        self.process = OwnProcess()
         self.hurried = hurried
         self.url = parse_url(url)
         self.dialect = self.url.get_backend_name()
@@ -84,9 +86,12 @@ class Database:
             self.engine, self._single = _postgres_engines(self.url)
 
     def close(self) -> None:
-        """Close every pooled connection."""
-        self.engine.dispose()
-        self._single.dispose()
+        """Close every pooled connection; those of the process that this one was forked from stay
+        as they are.
+        """
+        if self.process.here():
+            self.engine.dispose()
+            self._single.dispose()
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
@@ -94,6 +99,7 @@ class Database:
 
         Raises StoreError where the store is read-only.
         """
+        self.process.require()
         if self.read_only:
             raise StoreError(f"{self.url.database} is read-only; nothing was changed")
         with _translated(), self.engine.connect() as connection:
@@ -106,6 +112,7 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[sa.Connection]:
         """A reading transaction: all its statements see the database as of its first."""
+        self.process.require()
         options: dict[str, Any] = {"chunkprep_begin": "BEGIN"}
         if self.dialect == "postgresql":
             options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -172,6 +179,7 @@ class Database:
 
     def _raw_connection(self) -> sa.PoolProxiedConnection:
         """A pooled connection; connecting raises the driver's own error, which nobody wraps."""
+        self.process.require()
         dbapi = self._single.dialect.dbapi
         assert dbapi is not None
         try:
