@@ -161,7 +161,7 @@ class Database:
         try:
             return self._rows(statement, parameters)
         except _DroppedError as error:
-            raise UnavailableError(f"the database does not answer: {error}") from error
+            raise _unanswered(error) from error
 
     def _rows(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         connection = self._raw_connection()
@@ -186,9 +186,7 @@ class Database:
             with _translated():
                 return self._single.raw_connection()
         except dbapi.OperationalError as error:
-            raise UnavailableError(
-                f"the database does not answer: {error}; check --store and that it runs"
-            ) from error
+            raise _unanswered(error) from error
 
     def _disconnected(self, error: Exception, connection: Any) -> bool:
         dbapi = self._single.dialect.dbapi
@@ -225,10 +223,16 @@ def _translated() -> Iterator[None]:
         yield
     except OperationalError as error:
         if error.connection_invalidated or _unreachable(error):
-            raise UnavailableError(
-                f"the database does not answer: {error.orig}; check --store and that it runs"
-            ) from error
+            raise _unanswered(error.orig) from error
         raise
+
+
+def _unanswered(said: object) -> UnavailableError:
+    """What a driver says in several lines, in one."""
+    reason = " ".join(str(said).split()).rstrip(".?")
+    return UnavailableError(
+        f"the database does not answer: {reason}; check --store and that it runs"
+    )
 
 
 def _unreachable(error: OperationalError) -> bool:

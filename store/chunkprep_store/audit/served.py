@@ -35,7 +35,7 @@ def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Find
     for row in rows(connection, query):
         text = f"pack {row.request_id} used it, though it was not in force {iso(row.as_of)}"
         yield finding("served_stale", "error", text, row.document, row.version, row.chunk_id)
-    count = sa.func.count(packs.c.id.distinct()).label("count")
+    count = sa.func.count(packs.c.id.distinct()).label("many")
     later = (
         _used(collection_id, count, sa.func.max(packs.c.at).label("last"))
         .where(
@@ -48,7 +48,8 @@ def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Find
         .order_by(documents.c.document, versions.c.version)
     )
     for row in rows(connection, later):
-        text = f"replaced since {row.count} packs used it, the last {iso(row.last)}"
+        used = "1 pack" if row.many == 1 else f"{row.many:,} packs"
+        text = f"replaced since {used} used it, the last {iso(row.last)}"
         yield finding("served_stale", "info", text, row.document, row.version)
 
 
