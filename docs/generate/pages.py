@@ -18,7 +18,7 @@ ALL: tuple[str, ...] = ()
 
 PACKER = (
     Part("chunkprep_packer", ALL),
-    Part("chunkprep_packer.client", ("Client",)),
+    Part("chunkprep_packer.client", ("Client", "AsyncClient")),
     Part("chunkprep_packer.langchain", ("ChunkprepCompressor",)),
     Part("chunkprep_packer.llamaindex", ("ChunkprepPostprocessor",)),
 )
@@ -29,8 +29,8 @@ INGEST = (
         (
             "ChunkprepError", "ReadError", "MetadataError", "PolicyError", "ProfileError",
             "IndivisibleError", "StoreError", "SchemaError", "NotFoundError", "RejectedError",
-            "ConflictError", "UnavailableError", "RequestError", "SlotError", "PinsExceedSlot",
-            "PinNotInForce", "ServiceError", "READ_REMEDIES",
+            "ConflictError", "UnavailableError", "StoreMovedError", "RequestError", "SlotError",
+            "PinsExceedSlot", "PinNotInForce", "ServiceError", "READ_REMEDIES",
         ),
     ),
     Part("chunkprep_ingest.readers", ("read", "is_supported", "ReadOptions")),

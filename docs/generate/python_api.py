@@ -209,11 +209,18 @@ def signature(function: Function) -> str:
     """How a function is called: on one line where it fits, else one argument a line."""
     returns = "" if function.returns is None else f" -> {unparse(function.returns)}"
     arguments = argument_list(function.args)
-    short = f"def {function.name}({', '.join(arguments)}){returns}"
+    awaited = isinstance(function, ast.AsyncFunctionDef) and not _streams(function)
+    start = f"{'async ' if awaited else ''}def {function.name}"
+    short = f"{start}({', '.join(arguments)}){returns}"
     if len(short) <= WIDTH:
         return short
     inner = "".join(f"    {each},\n" for each in arguments)
-    return f"def {function.name}(\n{inner}){returns}"
+    return f"{start}(\n{inner}){returns}"
+
+
+def _streams(function: Function) -> bool:
+    """Whether it is called for an asynchronous iterator, and so not awaited."""
+    return any(isinstance(each, ast.Yield) for each in ast.walk(function))
 
 
 def argument_list(given: ast.arguments) -> list[str]:

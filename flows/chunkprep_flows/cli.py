@@ -20,10 +20,10 @@ from pydantic import ValidationError
 
 from chunkprep_flows import commands
 from chunkprep_flows.configuration import FILE_NAME, read_defaults
-from chunkprep_flows.console import talk
+from chunkprep_flows.console import escape_the_unwritable, talk
 from chunkprep_flows.interrupt import StoppedError, terminated_as_interrupted
 from chunkprep_flows.options import Group, Option
-from chunkprep_ingest.errors import ChunkprepError, ConflictError, UnavailableError
+from chunkprep_ingest.errors import ChunkprepError, ConflictError, DiskError, UnavailableError
 
 FOUND_TROUBLE = 1
 WRONG_USAGE = 2
@@ -65,6 +65,7 @@ class Chunkprep(Group):
         **extra: Any,
     ) -> Any:
         """Run the command line; in standalone mode end the process with its exit code."""
+        escape_the_unwritable()
         try:
             with terminated_as_interrupted():
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
@@ -138,7 +139,7 @@ def one_line(error: Exception) -> str:
 def exit_code(error: Exception) -> int:
     """2 for what the caller can put right in the command or its configuration, else 1."""
     usage = (ChunkprepError, ModuleNotFoundError, ValidationError, UnicodeEncodeError)
-    ran = (ConflictError, UnavailableError, StoppedError)
+    ran = (ConflictError, DiskError, UnavailableError, StoppedError)
     return WRONG_USAGE if isinstance(error, usage) and not isinstance(error, ran) else FOUND_TROUBLE
 
 

@@ -99,7 +99,9 @@ def fitting(option: click.Option, name: str, value: Any) -> Any:
         raise ValueError(f"{name} must be {kind}, not {value!r}")
     elif isinstance(value, date):  # TOML has dates of its own
         return value.isoformat()
-    elif not isinstance(value, (str, int, float)):
+    elif isinstance(value, float):  # 1.5 is no whole number, and click would round it
+        return str(value)
+    elif not isinstance(value, (str, int)):
         raise ValueError(f"{name} must be one value, not {value!r}")
     return value
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from codecs import lookup
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from io import TextIOWrapper
 from typing import Any, TextIO
 
 import click
@@ -17,9 +20,20 @@ WIDE = 200
 """Columns of a table that goes to a file or a pipe."""
 
 
+def escape_the_unwritable() -> None:
+    """Have stdout and stderr show as escapes what their encoding cannot write, names of files say;
+    work that is done would else end in an error.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def print_json(value: Any) -> None:
-    """One JSON object as one line on stdout."""
-    click.echo(json_line(value))
+    """One JSON object as one line on stdout, in ASCII where that is no UTF-8."""
+    line = json_line(value)
+    utf8 = lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    click.echo(line if utf8 else json.dumps(orjson.loads(line)))
 
 
 def json_line(value: Any) -> str:

@@ -11,7 +11,9 @@ ChunkprepError
 │   ├── NotFoundError    a collection, document, version, chunk or request that does not exist
 │   ├── RejectedError    the database rejected the rows of one document
 │   ├── ConflictError    two writers wanted the same thing, and retrying did not settle it
+│   ├── DiskError        the database's disk is full or fails, or its file is damaged
 │   └── UnavailableError the database does not answer; the same call may work later
+│       └── StoreMovedError the SQLite file is not where it was opened any more
 ├── RequestError         a request that cannot be served as written; names the field
 │   ├── SlotError        the window leaves nothing for retrieved text
 │   ├── PinsExceedSlot   pinned blocks cost more than the slot
@@ -113,6 +115,10 @@ class NotFoundError(StoreError):
     code = "not_found"
 
 
+class DiskError(StoreError):
+    """The database could not write or read its files: a full disk, a failing one, damage."""
+
+
 class RejectedError(StoreError):
     """The database rejected the rows of one document; the others are not concerned."""
 
@@ -129,6 +135,12 @@ class UnavailableError(StoreError):
     """The database does not answer; the same call may work in a moment."""
 
     code = "unavailable"
+
+
+class StoreMovedError(UnavailableError):
+    """The SQLite file is not where it was opened any more; put it back, or open the store again."""
+
+    code = "store_moved"
 
 
 class RequestError(ChunkprepError):

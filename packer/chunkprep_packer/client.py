@@ -1,39 +1,39 @@
-"""A synchronous client of the HTTP service, with the methods of `Packer`.
+"""Clients of the HTTP service, with the methods of `Packer`: one for threads, one for asyncio.
 
 For example:
 
     with Client("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
         result = client.pack(PackRequest(budget=4000, candidates=hits))
+
+    async with AsyncClient("https://retrieval.example", key=os.environ["CHUNKPREP_KEY"]) as client:
+        result = await client.pack(PackRequest(budget=4000, candidates=hits))
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any
-from urllib.parse import quote
-
-import orjson
-
-try:
-    import httpx
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "chunkprep_packer.client needs httpx: run `pip install 'chunkprep[client]'`",
-        name=error.name,
-    ) from error
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from chunkprep_ingest.closing import Closing
-from chunkprep_ingest.errors import RequestError, UnavailableError
-from chunkprep_packer.problem_details import to_error, wait_seconds
+from chunkprep_packer import client_calls as calls
+from chunkprep_packer.async_client import AsyncClient
+from chunkprep_packer.client_calls import Address, Call
+from chunkprep_packer.client_connections import (
+    CONNECTIONS,
+    LONGEST_WAIT_SECONDS,
+    RETRIES,
+    TIMEOUT_SECONDS,
+    NoAnswer,
+    for_threads,
+    refuse_closed,
+)
 from chunkprep_packer.request import Candidate, PackRequest
 from chunkprep_packer.result import PackResult
 
-TIMEOUT_SECONDS = 10.0
-RETRIES = 2
-LONGEST_WAIT_SECONDS = 5.0
-JSON = {"Content-Type": "application/json"}
+__all__ = ["AsyncClient", "Client"]
+
+T = TypeVar("T")
 
 
 class Client(Closing):
@@ -41,9 +41,10 @@ class Client(Closing):
 
     `url` is the service's root, `key` its API key, `timeout` seconds for connecting and for each
     answer. An answer 503 is asked again up to `retries` times, after the seconds of its
-    Retry-After, but never more than `longest_wait` of them. Every problem is a ChunkprepError:
-    the kind that `Packer` raises, UnavailableError where nobody answers, else ServiceError; a
-    `url` that is none is a RequestError.
+    Retry-After, but never more than `longest_wait` of them. Calls beyond `connections` at a time
+    wait for one to be free, for as long as that takes. Every problem is a ChunkprepError: the kind
+    that `Packer` raises, UnavailableError where nobody answers, else ServiceError; a `url` that is
+    none is a RequestError.
     """
 
     def __init__(
@@ -54,28 +55,32 @@ class Client(Closing):
         timeout: float = TIMEOUT_SECONDS,
         retries: int = RETRIES,
         longest_wait: float = LONGEST_WAIT_SECONDS,
+        connections: int = CONNECTIONS,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise RequestError(f"url: {url!r} is no URL of a service; write http://{url}", "url")
-        self.url = url.rstrip("/")
-        self._retries = retries
-        self._longest_wait = longest_wait
+        self._address = Address(calls.root_of(url), retries, longest_wait)
         self._sleep = sleep
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        self._http = httpx.Client(base_url=self.url, headers=headers, timeout=timeout)
+        self._http = for_threads(self._address, key, timeout, connections)
 
-    def pack(self, request: PackRequest, *, request_id: str | None = None) -> PackResult:
+    @property
+    def url(self) -> str:
+        """The service's root."""
+        return self._address.url
+
+    def pack(
+        self,
+        request: PackRequest,
+        *,
+        request_id: str | None = None,
+        traceparent: str | None = None,
+    ) -> PackResult:
         """Pack, log, and answer.
 
         The service names the pack, in the result's `request_id`; one given here stands beside it in
-        the service's request log, as `caller_id`. Raises RequestError and its kinds,
-        NotFoundError, UnavailableError and ServiceError.
+        the log, as `caller_id`, as does `traceparent` (W3C Trace Context), where it is a valid one.
+        Raises RequestError and its kinds, NotFoundError, UnavailableError and ServiceError.
         """
-        body = request.model_dump_json(exclude_unset=True)
-        named = {} if request_id is None else {"X-Request-ID": request_id}
-        answer = self._ask("POST", "/v1/pack", content=body, headers=JSON | named)
-        return PackResult.model_validate_json(answer.content)
+        return self._ask(calls.pack(request, request_id, traceparent))
 
     def search(
         self,
@@ -91,44 +96,33 @@ class Client(Closing):
 
         `access`: the labels to look with (default: all that the key has). Raises as `pack` does.
         """
-        asked = {
-            "query": query, "top": top, "collection": collection, "as_of": as_of,
-            "any_status": any_status, "access": None if access is None else list(access),
-        }  # fmt: skip
-        answer = self._ask("POST", "/v1/search", content=orjson.dumps(asked), headers=JSON)
-        return [Candidate(hit["chunk_id"], hit["score"]) for hit in answer.json()["hits"]]
+        call = calls.search(
+            query, top=top, collection=collection, as_of=as_of, any_status=any_status, access=access
+        )
+        return self._ask(call)
 
     def chunk(self, chunk_id: str, *, collection: str = "default") -> dict[str, Any]:
         """One chunk, whatever its standing, as `chunkprep chunks --json` shows it.
 
         Raises NotFoundError, and as `pack` does.
         """
-        path = f"/v1/chunks/{quote(chunk_id, safe='')}"
-        found: dict[str, Any] = self._ask("GET", path, params={"collection": collection}).json()
-        return found
+        return self._ask(calls.chunk(chunk_id, collection))
 
     def documents(
         self, *, collection: str = "default", as_of: str | None = None
     ) -> Iterator[dict[str, Any]]:
         """Every document, by key, as `chunkprep docs --json` shows it; asked for page by page."""
-        params = {"collection": collection} | ({} if as_of is None else {"as_of": as_of})
-        while True:
-            page = self._ask("GET", "/v1/documents", params=params).json()
-            yield from page["documents"]
-            if page["next"] is None:
-                return
-            params["after"] = page["next"]
+        page = self._ask(calls.documents(collection, as_of, None))
+        yield from page.documents
+        while page.after is not None:
+            page = self._ask(calls.documents(collection, as_of, page.after))
+            yield from page.documents
 
     def changes(
         self, since: int = 0, *, collection: str = "default", limit: int | None = None
     ) -> list[dict[str, Any]]:
         """Entries of the change feed after the cursor `since`, in commit order (role admin)."""
-        params = {"collection": collection, "since": since}
-        if limit is not None:
-            params["limit"] = limit
-        answer = self._ask("GET", "/v1/changes", params=params).json()
-        found: list[dict[str, Any]] = answer["changes"]
-        return found
+        return self._ask(calls.changes(since, collection, limit))
 
     def audit(
         self, *, collection: str = "default", checks: Sequence[str] | None = None
@@ -136,50 +130,43 @@ class Client(Closing):
         """`findings` as `chunkprep audit --json` gives them, of all `checks` unless told otherwise,
         and whether there were more than one answer lists: `truncated` (role admin).
         """
-        params: dict[str, Any] = {"collection": collection}
-        if checks is not None:
-            params["check"] = list(checks)
-        found: dict[str, Any] = self._ask("GET", "/v1/audit", params=params).json()
-        return found
+        return self._ask(calls.audit(collection, checks))
 
     def logged_pack(self, request_id: str, *, collection: str = "default") -> dict[str, Any]:
         """A pack as logged: `request`, and `result` with a decision on each candidate (role admin).
 
         It is in the log within a second of its answer. Raises NotFoundError, and as `pack` does.
         """
-        path = f"/v1/packs/{quote(request_id, safe='')}"
-        found: dict[str, Any] = self._ask("GET", path, params={"collection": collection}).json()
-        return found
+        return self._ask(calls.logged_pack(request_id, collection))
+
+    def logged_packs(
+        self,
+        *,
+        trace_id: str | None = None,
+        caller_id: str | None = None,
+        since: str | None = None,
+        collection: str = "default",
+    ) -> list[dict[str, Any]]:
+        """The logged packs of a trace, or those that their caller gave this `request_id`, the
+        oldest first, with all their ids (role admin); packed `since` then (ISO 8601), if given.
+        """
+        return self._ask(calls.logged_packs(trace_id, caller_id, since, collection))
 
     def close(self) -> None:
         """Let go of the connections."""
         self._http.close()
 
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        *,
-        content: str | bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        params: Mapping[str, Any] | None = None,
-    ) -> httpx.Response:
-        """A good answer, after as many tries as are allowed."""
-        for left in range(self._retries, -1, -1):
+    def _ask(self, call: Call[T]) -> T:
+        """What a good answer says, after as many tries as are allowed."""
+        refuse_closed(self._http)
+        left = self._address.retries
+        while True:
             try:
-                answer = self._http.request(
-                    method, path, content=content, headers=headers, params=params
-                )
-            except httpx.TransportError as error:
-                raise UnavailableError(
-                    f"{self.url} does not answer ({type(error).__name__}: {error}); see whether "
-                    f"the service runs there, or allow a longer timeout"
-                ) from error
-            if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE and left:
-                asked = wait_seconds(answer.headers.get("Retry-After"), datetime.now(UTC))
-                self._sleep(min(asked, self._longest_wait))
-                continue
-            if answer.is_success:
-                return answer
-            raise to_error(answer.status_code, answer.content)
-        raise AssertionError("the last try returns or raises")
+                answer = self._http.request(**call.sent())
+            except NoAnswer as error:
+                raise self._address.away(error) from error
+            pause = self._address.pause(answer.status_code, answer.headers, left)
+            if pause is None:
+                return call.result(answer.status_code, answer.content)
+            self._sleep(pause)
+            left -= 1

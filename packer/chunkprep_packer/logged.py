@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from chunkprep_ingest.errors import NotFoundError, RequestError
-from chunkprep_ingest.model import ChunkRow
+from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_ingest.template import Template
+from chunkprep_packer.caller import LONGEST_ID, MEMBER, caller_in, is_trace_id, needle
 from chunkprep_packer.diversity import Cosines, from_text
 from chunkprep_packer.eligibility import Judge
 from chunkprep_packer.facts import Facts
@@ -18,7 +19,7 @@ from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.pins import dressed_row, unread_text_row
 from chunkprep_packer.request import Candidate, PackOptions, PinText
 from chunkprep_packer.result import LEFT_OUT
-from chunkprep_store import PackRecord
+from chunkprep_store import PackRecord, Store
 
 _ELIGIBILITY = frozenset(
     {"superseded", "withdrawn", "draft", "not_yet_valid", "expired", "filtered"}
@@ -160,13 +161,41 @@ class LoggedPack:
 
 def request_fields(record: PackRecord, result: Mapping[str, Any]) -> dict[str, Any]:
     """The request as logged; `result` is the record's, parsed. Its decisions tell the candidates,
-    best first, unless the record is of format 1.
+    best first, unless the record is of format 1. Who asked (`caller.py`) is not in it.
     """
     candidates = [
         {"chunk_id": d["forwarded_from"] or d["chunk_id"], "score": d["score"]}
         for d in result["decisions"]
     ]
-    return {"candidates": candidates, **orjson.loads(record.request_json)}
+    fields = {"candidates": candidates, **orjson.loads(record.request_json)}
+    fields.pop(MEMBER, None)
+    return fields
+
+
+def packs_called(
+    store: Store,
+    collection: str,
+    *,
+    trace_id: str | None = None,
+    caller_id: str | None = None,
+    since: Moment | None = None,
+) -> Iterator[PackRecord]:
+    """Logged packs of a trace, or of that name with their caller, the oldest first.
+
+    Raises RequestError where neither is given, and for a trace id that is none.
+    """
+    if trace_id is None and caller_id is None:
+        raise RequestError("trace_id: say which trace, or give a caller_id", "trace_id")
+    if trace_id is not None and not is_trace_id(trace_id):
+        raise RequestError(
+            f"trace_id: {trace_id!r} is none; it has 32 lower-case hexadecimal digits", "trace_id"
+        )
+    caller_id = None if caller_id is None else caller_id[:LONGEST_ID]
+    holds = needle(trace_id=trace_id, caller_id=caller_id)
+    for record in store.packs(collection, since, holds=holds):
+        caller = caller_in(record.request_json)
+        if trace_id in (None, caller.trace_id) and caller_id in (None, caller.caller_id):
+            yield record
 
 
 def _absent_row(decision: Mapping[str, Any]) -> ChunkRow:

@@ -10,6 +10,7 @@ from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import StoreError
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.answer import Answer, Shared, shared_json
+from chunkprep_packer.caller import NOBODY, Caller, valid_traceparent
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.gather import gather
 from chunkprep_packer.log_writer import LogWriter
@@ -74,17 +75,27 @@ class Packer(Closing):
         """
         return cls(Store.open(url, create=False), log=log, owns_store=True)
 
-    def pack(self, request: PackRequest, *, request_id: str | None = None) -> PackResult:
+    def pack(
+        self,
+        request: PackRequest,
+        *,
+        request_id: str | None = None,
+        traceparent: str | None = None,
+    ) -> PackResult:
         """Pack, log, and answer.
 
         `request_id` (default: a new one) names the pack in the log: 1 to 200 printable characters.
         Where it is taken, a log written in the background holds this pack under a further name,
-        of which a later answer warns. Raises RequestError, in sync mode for a name that is taken
-        too, and its kinds (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
+        of which a later answer warns. `traceparent` (W3C Trace Context), where it is a valid one,
+        is logged with it. Raises RequestError, in sync mode for a name that is taken too, and its
+        kinds (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
         """
-        return self.answer(request, request_id=request_id).result
+        caller = Caller(None, None if traceparent is None else valid_traceparent([traceparent]))
+        return self.answer(request, request_id=request_id, caller=caller).result
 
-    def answer(self, request: PackRequest, *, request_id: str | None = None) -> Answer:
+    def answer(
+        self, request: PackRequest, *, request_id: str | None = None, caller: Caller = NOBODY
+    ) -> Answer:
         """As `pack`, for those who answer in JSON: what the log holds too is not written twice."""
         name = pack_name(request_id)
         if self._sync and request_id is not None and request.log:
@@ -97,7 +108,7 @@ class Packer(Closing):
             notice = "log_dropped: the store is read-only, so this pack is not in its log"
             result.warnings.append(notice)
             return Answer(result, {})
-        shared = self._write(packed, request, result)
+        shared = self._write(packed, request, result, caller)
         if lost := self._log.take_lost():
             count = "1 pack log record was" if lost == 1 else f"{lost} pack log records were"
             result.warnings.append(
@@ -151,14 +162,16 @@ class Packer(Closing):
         if self._owns_store:
             self.store.close()
 
-    def _write(self, packed: Packed, request: PackRequest, result: PackResult) -> Shared:
+    def _write(
+        self, packed: Packed, request: PackRequest, result: PackResult, caller: Caller
+    ) -> Shared:
         """Log the pack; the JSON that was made for it. A pack that JSON cannot hold (a lone
-        surrogate in the name of a pinned text, say) is not logged.
+        surrogate in an access label, say) is not logged.
         """
         assert self._log is not None
         logged = Logged(
             result.request_id, self._clock(), packed.as_of, packed.encoding, request, packed.plan,
-            packed.text, self._profiles.templates, tuple(result.warnings),
+            packed.text, self._profiles.templates, tuple(result.warnings), caller,
         )  # fmt: skip
         try:
             shared = shared_json(  # the text too: its digest then takes the UTF-8 that is made here

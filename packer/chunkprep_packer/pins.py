@@ -15,7 +15,7 @@ from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_ingest.template import MAX_ORDINAL, Template, clean_label, neutralise
 from chunkprep_packer.eligibility import may_see, reason_at
-from chunkprep_packer.request import PinText
+from chunkprep_packer.request import PinText, without_surrogates
 from chunkprep_packer.unstored import UNSTORED
 
 TEXT_ID = ""
@@ -33,34 +33,32 @@ def resolve_pins(
     """The rows that the names stand for, each once: a chunk id, else a document's chunks in order.
 
     Raises PinNotInForce for a chunk that is not in force at `at` and for a name without a chunk
-    in force, RequestError for one that the caller may not see.
+    in force. What the caller may not see is as if it were not there: the answer tells nobody that
+    it exists.
     """
     pinned: dict[str, ChunkRow] = {}
     for name in names:
-        found = [rows[name]] if name in rows else documents.get(name, ())
+        named = [rows[name]] if name in rows else documents.get(name, ())
+        found = [row for row in named if may_see(row, access)]
         if not found:
             raise PinNotInForce(
                 f"pin {name!r}: no chunk with this id and no document with chunks in force at "
-                f"{iso(at)}; see `chunkprep docs`",
+                f"{iso(at)} that the request's access labels open; see `chunkprep docs`",
                 "pin",
             )
         for row in found:
-            _check(name, row, access, at)
+            _check(name, row, at)
             pinned.setdefault(row.chunk_id, row)
     return list(pinned.values())
 
 
-def _check(name: str, row: ChunkRow, access: frozenset[str], at: Moment) -> None:
+def _check(name: str, row: ChunkRow, at: Moment) -> None:
     reason = reason_at(row, at)
     if reason is not None:
         raise PinNotInForce(
             f"pin {name!r}: not in force at {iso(at)} ({reason}); pin what replaced it, or set "
             f"as_of",
             "pin",
-        )
-    if not may_see(row, access):
-        raise RequestError(
-            f"pin {name!r}: needs an access label that the request does not carry", "pin"
         )
 
 
@@ -101,7 +99,7 @@ def unread_text_row(
 def _body(pin: PinText, at: int) -> str:
     """The text as the readers would leave it: LF line ends, no NULs, no blank lines around it."""
     text = pin.text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").removeprefix("\ufeff")
+    text = without_surrogates(text).removeprefix("\ufeff")
     lines = text.rstrip().split("\n")
     while lines and not lines[0].strip():
         del lines[0]

@@ -30,7 +30,7 @@ def to_error(status: int, body: bytes) -> ChunkprepError:
     members = _members(body)
     code, detail = str(members.get("code", "")), str(members.get("detail") or "")
     name = members.get("request_id")
-    message = detail or f"the service answered {status}: {_start(body)}"
+    message = detail or foreign(status, body)
     if name is not None and status >= 500:
         message += f" (request {name})"
     kind = _kinds().get(code) or _of_status(status)
@@ -40,6 +40,11 @@ def to_error(status: int, body: bytes) -> ChunkprepError:
     if kind is ServiceError:
         return ServiceError(message, status, code or None)
     return kind(message)
+
+
+def foreign(status: int, body: bytes) -> str:
+    """What an answer that is not the service's own says."""
+    return f"the service answered {status}: {_start(body)}"
 
 
 def wait_seconds(retry_after: str | None, now: datetime) -> float:

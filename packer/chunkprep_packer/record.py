@@ -1,9 +1,9 @@
 """A pack as the log keeps it: enough to explain it, to replay it, and to prove the replay.
 
 `request_json` is the request without vectors, pinned texts (hash and tokens instead, unless the
-request says otherwise) and candidates, which the decisions tell; `result_json` the answer without
-its text, with the text's digest and the facts that a later replay could not read from the store any
-more.
+request says otherwise) and candidates, which the decisions tell, and what its caller called it;
+`result_json` the answer without its text, with the text's digest and the facts that a later replay
+could not read from the store any more.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from chunkprep_ingest.ids import text_hash
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.template import Template
 from chunkprep_packer.answer import Shared
+from chunkprep_packer.caller import MEMBER, NOBODY, Caller
 from chunkprep_packer.decide import Plan
 from chunkprep_packer.diversity import to_text
 from chunkprep_packer.eligibility import since
@@ -41,6 +42,7 @@ class Logged(NamedTuple):
     text: str
     templates: Mapping[str, Template]
     warnings: tuple[str, ...]
+    caller: Caller = NOBODY
 
 
 def to_record(logged: Logged, shared: Shared) -> PackRecord:
@@ -79,7 +81,8 @@ def _request(logged: Logged) -> dict[str, Any]:
         }
         for pin, row in zip(request.pin_text, rows, strict=True)
     ]
-    return data
+    known = logged.caller.known()
+    return {MEMBER: known, **data} if known else data
 
 
 def _result(logged: Logged, shared: Shared) -> dict[str, Any]:

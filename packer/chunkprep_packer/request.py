@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from unicodedata import normalize
 
@@ -65,6 +65,12 @@ Many = Annotated[
 """Texts; one alone may stand for a list of one."""
 
 
+_FEW_MICROSECONDS = 10**13
+"""Some 116 days: a number of milliseconds of our days is below it."""
+
+Flag = Annotated[bool, Field(strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A chunk id with the retriever's score (any scale, higher is better).
@@ -80,11 +86,27 @@ class Candidate:
 
 
 def _with_floats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Scores of other kinds of numbers (numpy's, Decimal) as those that JSON can hold."""
+    """Scores of other kinds of numbers (numpy's, Decimal), and vectors that are arrays, as what
+    JSON can hold.
+    """
     return tuple(
-        replace(each, score=float(each.score)) if _is_other_number(each.score) else each
+        replace(each, score=_plain_number(each.score), vector=_plain_vector(each.vector))
+        if _is_other_number(each.score) or hasattr(each.vector, "tolist")
+        else each
         for each in candidates
     )
+
+
+def _plain_number(score: Number) -> Number:
+    try:
+        return float(score) if _is_other_number(score) else score
+    except OverflowError:  # a whole number that no float holds: it is infinite here
+        return inf
+
+
+def _plain_vector(vector: Any) -> Any:
+    """A list, where it is a numpy array or another one that can be made a list."""
+    return vector.tolist() if hasattr(vector, "tolist") else vector
 
 
 def _is_other_number(score: object) -> bool:
@@ -104,6 +126,16 @@ class PinText:
 
 def _as_pin_text(value: object) -> object:
     return PinText(value) if isinstance(value, str) else value
+
+
+def _encoded(pin: PinText) -> PinText:
+    """Lone surrogates are U+FFFD, as in what is ingested: no JSON holds them."""
+    return PinText(without_surrogates(pin.text), without_surrogates(pin.name))
+
+
+def without_surrogates(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate; a pair is the character that it stands for."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class PackOptions(BaseModel):
@@ -138,7 +170,7 @@ class PackOptions(BaseModel):
     """Which blocks may be cut: `floor` is rank 1 only."""
     cut_at: BoundaryKind = "code_block"
     """The weakest boundary kind that a cut may use."""
-    cut_any_kind: bool = False
+    cut_any_kind: Flag = False
     """Whether chunks that are not truncatable (tables, code) may be cut too."""
     order: Order = "rank"
     """In what order the blocks stand: `rank` is best first, `edges` best at both ends, `document`
@@ -157,13 +189,13 @@ class PackOptions(BaseModel):
     """Only documents of at least this authority, 0 to 100."""
     effective_after: Time = None
     """Only what came into force after: ISO 8601, or microseconds UTC."""
-    ordinals: bool = False
+    ordinals: Flag = False
     """Whether blocks are numbered in their headers."""
-    partial_note: bool = False
+    partial_note: Flag = False
     """Whether a line at the end says that more was found than fits; it is priced too."""
-    log: bool = True
+    log: Flag = True
     """Whether the pack is logged."""
-    log_pinned_text: bool = False
+    log_pinned_text: Flag = False
     """Whether the pack log may hold the pinned texts themselves (else hash and token count)."""
 
     if not TYPE_CHECKING:
@@ -179,6 +211,17 @@ class PackOptions(BaseModel):
                 super().__init__(**values)
             except ValidationError as error:
                 raise complaint(error, type(self).model_fields) from error
+
+    @field_validator("as_of", "effective_after", mode="before")
+    @classmethod
+    def _check_unit(cls, value: object) -> object:
+        """A number of seconds or milliseconds is a moment of early 1970."""
+        if isinstance(value, int) and value and abs(value) < _FEW_MICROSECONDS:
+            raise ValueError(
+                f"{value} microseconds is {iso(value)}; a number counts microseconds: multiply, or "
+                f"write ISO 8601"
+            )
+        return value
 
     @field_validator("as_of", "effective_after")
     @classmethod
@@ -200,10 +243,13 @@ class PackRequest(PackOptions):
     candidates: Annotated[Sequence[Candidate], AfterValidator(_with_floats)]
     """What the retriever found, in any order."""
     pin_text: Annotated[
-        Sequence[Annotated[PinText, BeforeValidator(_as_pin_text)]], AfterValidator(tuple)
+        Sequence[Annotated[PinText, BeforeValidator(_as_pin_text), AfterValidator(_encoded)]],
+        AfterValidator(tuple),
     ] = ()
     """Texts that are not in the store, rendered after `pin`."""
-    query_vector: Annotated[Sequence[Number], AfterValidator(tuple)] | None = None
+    query_vector: Annotated[
+        Annotated[Sequence[Number], AfterValidator(tuple)] | None, BeforeValidator(_plain_vector)
+    ] = None
     """The question's embedding: relevance for mmr is then the cosine to it, not the score."""
 
     @model_validator(mode="after")

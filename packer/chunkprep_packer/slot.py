@@ -123,7 +123,7 @@ def slot(
 
 
 def _parts(term: Term) -> Iterable[int | str]:
-    return (term,) if isinstance(term, (int, str)) else term
+    return term if isinstance(term, Iterable) and not isinstance(term, str) else (term,)
 
 
 def _messages(term: Term) -> int:
@@ -132,17 +132,20 @@ def _messages(term: Term) -> int:
 
 def _tokens(name: str, term: Term, counter: Counter | None) -> int:
     return sum(
-        _count(part, counter) if isinstance(part, str) else _whole(name, part)
+        _count(name, part, counter) if isinstance(part, str) else _whole(name, part)
         for part in _parts(term)
     )
 
 
-def _count(text: str, counter: Counter | None) -> int:
+def _count(name: str, text: str, counter: Counter | None) -> int:
     if counter is None:
         from chunkprep_ingest.tokens import tiktoken_counter
 
         counter = tiktoken_counter("o200k_base")
-    return counter.count(text)
+    try:
+        return counter.count(text)
+    except UnicodeEncodeError as error:
+        raise RequestError(f"{name}: {error.reason}, so that it is no text", name) from error
 
 
 def _whole(name: str, value: int) -> int:

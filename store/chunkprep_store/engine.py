@@ -19,9 +19,15 @@ from sqlalchemy.exc import (
     OperationalError,
 )
 
-from chunkprep_ingest.errors import ConflictError, RejectedError, StoreError, UnavailableError
+from chunkprep_ingest.errors import (
+    ConflictError,
+    DiskError,
+    RejectedError,
+    StoreError,
+    UnavailableError,
+)
 from chunkprep_store.own_process import OwnProcess
-from chunkprep_store.sqlite_file import SqliteFile, sqlite_file
+from chunkprep_store.sqlite_file import OpenedFile, SqliteFile, sqlite_file
 
 T = TypeVar("T")
 
@@ -80,10 +86,16 @@ class Database:
         self.file = sqlite_file(self.url) if self.dialect == "sqlite" else None
         self.fresh = self.file is not None and self.file.fresh
         self.read_only = self.file is not None and self.file.read_only
-        if self.file is not None:
-            self.engine, self._single = _sqlite_engines(self.url, self.file)
+        self._opened = None if self.file is None else OpenedFile(self.file.path)
+        if self.file is not None and self._opened is not None:
+            self.engine, self._single = _sqlite_engines(self.url, self.file, self._opened)
         else:
             self.engine, self._single = _postgres_engines(self.url)
+
+    @property
+    def shown_url(self) -> str:
+        """Where it is, as people write it: without its password and the driver's name."""
+        return self.url.set(drivername=self.dialect).render_as_string(hide_password=True)
 
     def close(self) -> None:
         """Close every pooled connection; those of the process that this one was forked from stay
@@ -92,6 +104,11 @@ class Database:
         if self.process.here():
             self.engine.dispose()
             self._single.dispose()
+
+    def require_in_place(self) -> None:
+        """Raise StoreMovedError where the SQLite file is not the one that was opened any more."""
+        if self._opened is not None:
+            self._opened.require()
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
@@ -213,7 +230,18 @@ def _refusals() -> Iterator[None]:
 def _refused(error: DBAPIError) -> StoreError:
     if isinstance(error, (DataError, IntegrityError)):
         return RejectedError(f"the database rejected a row: {error.orig}")
+    for trouble, remedy in _DISK_TROUBLE.items():
+        if getattr(error.orig, "sqlstate", None) in trouble or str(error.orig) in trouble:
+            return DiskError(f"the database: {error.orig}; {remedy}")
     return StoreError(f"the database refused: {error.orig}; check --store")
+
+
+_DISK_TROUBLE = {
+    ("database or disk is full", "53100"): "free space and run it again; what was stored is kept",
+    ("disk I/O error", "58030"): "check the disk, then run `chunkprep audit`",
+    ("database disk image is malformed", "XX001", "XX002"): "restore a backup of the store",
+}
+"""What SQLite says of its file, and PostgreSQL's codes for the same; the remedy of each."""
 
 
 @contextmanager
@@ -257,7 +285,9 @@ def _lost_race(error: DBAPIError) -> bool:
     return keys and "chunks" not in (constraint or "chunks")
 
 
-def _sqlite_engines(url: sa.URL, file: SqliteFile) -> tuple[sa.Engine, sa.Engine]:
+def _sqlite_engines(
+    url: sa.URL, file: SqliteFile, opened: OpenedFile
+) -> tuple[sa.Engine, sa.Engine]:
     target = file.reading_url() if file.read_only else url
     engine = sa.create_engine(target, connect_args={"timeout": BUSY_SECONDS})
     pragmas = _READING_PRAGMAS if file.read_only else _PRAGMAS
@@ -265,7 +295,12 @@ def _sqlite_engines(url: sa.URL, file: SqliteFile) -> tuple[sa.Engine, sa.Engine
     def prepare(connection: Any, record: object) -> None:
         del record
         _prepare_sqlite(connection, pragmas)
+        opened.remember()
 
+    def check(*_: object) -> None:
+        opened.require()
+
+    event.listen(engine, "do_connect", check)
     event.listen(engine, "connect", prepare)
     event.listen(engine, "begin", _begin_sqlite)
     return engine, engine

@@ -67,7 +67,7 @@ class Opened(Closing):
     @property
     def url(self) -> str:
         """Where the store is, without its password."""
-        return self.database.url.render_as_string(hide_password=True)
+        return self.database.shown_url
 
     @property
     def dialect(self) -> str:
@@ -86,6 +86,12 @@ class Opened(Closing):
     def schema(self) -> SchemaState:
         """Which migration the store is at."""
         return schema.state(self.database)
+
+    def require_in_place(self) -> None:
+        """Raise StoreMovedError where a SQLite store's file was moved, deleted or replaced since
+        it was opened: connections that are open still work, with a file that is elsewhere.
+        """
+        self.database.require_in_place()
 
     def collections(self) -> list[str]:
         """The names of the collections, in order."""

@@ -63,6 +63,7 @@ def read_packs(
     collection_id: int,
     since: Moment | None,
     request_id: str | None,
+    holds: str | None = None,
 ) -> Iterator[PackRecord]:
     """Logged packs, the oldest first; memory stays flat."""
     query = sa.select(packs).where(packs.c.collection_id == collection_id)
@@ -70,6 +71,8 @@ def read_packs(
         query = query.where(packs.c.at >= since)
     if request_id is not None:
         query = query.where(packs.c.request_id == request_id)
+    if holds is not None:
+        query = query.where(packs.c.request.contains(holds, autoescape=True))
     query = query.order_by(packs.c.at, packs.c.id)
     streamed = connection.execute(query, execution_options={"stream_results": True})
     for rows in streamed.partitions(200):

@@ -222,12 +222,19 @@ class Reading(Opened):
         return self._read(collection, lambda c, n: sizes.largest(c, n, at, limit))
 
     def packs(
-        self, collection: str, since: Moment | None = None, request_id: str | None = None
+        self,
+        collection: str,
+        since: Moment | None = None,
+        request_id: str | None = None,
+        *,
+        holds: str | None = None,
     ) -> Iterator[PackRecord]:
-        """Logged packs, the oldest first."""
+        """Logged packs, the oldest first; with `holds`, those whose request's JSON has this text in
+        it, in capitals or not: looking for it reads the requests of all packs since then.
+        """
         number = self.collection_id(collection)
         with self.database.snapshot() as connection:
-            yield from packlog.read_packs(connection, number, since, request_id)
+            yield from packlog.read_packs(connection, number, since, request_id, holds)
 
     def pack_lines(
         self,

@@ -22,6 +22,23 @@ class SchemaState(NamedTuple):
     head: str
     ok: bool
 
+    @property
+    def newer(self) -> bool:
+        """Whether a later chunkprep made it."""
+        return self.current is not None and self.current > self.head
+
+    @property
+    def wrong(self) -> str:
+        """What is wrong with it, where it is not `ok`, and what to do."""
+        if self.newer:
+            return (
+                f"schema {self.current}, newer than this program's {self.head}; upgrade chunkprep"
+            )
+        return (
+            f"schema {self.current or 'none'}, this program needs {self.head}; run "
+            f"`chunkprep db upgrade`"
+        )
+
 
 def state(database: Database) -> SchemaState:
     """Which migration the database is at."""
@@ -40,21 +57,12 @@ def require_current(database: Database) -> None:
     found = state(database)
     if found.ok:
         return
-    _refuse_foreign(database)
-    where = database.url.render_as_string(hide_password=True)
-    if found.current is not None and found.current > HEAD:
-        raise SchemaError(
-            f"{where} has schema {found.current}, newer than this program's {HEAD}; upgrade "
-            f"chunkprep"
-        )
-    raise SchemaError(
-        f"{where} has schema {found.current or 'none'}, this program needs {HEAD}; run "
-        f"`chunkprep db upgrade`"
-    )
+    refuse_foreign(database)
+    raise SchemaError(f"{database.shown_url} has {found.wrong}")
 
 
-def _refuse_foreign(database: Database) -> None:
-    """A SQLite file of another program is left alone; a PostgreSQL database may be shared."""
+def refuse_foreign(database: Database) -> None:
+    """Raise StoreError for another program's SQLite file; a PostgreSQL database may be shared."""
     if database.dialect != "sqlite" or database.fresh:
         return
     with database.snapshot() as connection:
@@ -76,8 +84,14 @@ def migrations_folder() -> Path:
 
 
 def upgrade(database: Database) -> None:
-    """Bring the schema to HEAD in one transaction; a second process waits and finds it done."""
-    _refuse_foreign(database)
+    """Bring the schema to HEAD in one transaction; a second process waits and finds it done.
+
+    Raises SchemaError where it is newer, StoreError for another program's file.
+    """
+    refuse_foreign(database)
+    found = SchemaState(None, HEAD, False) if database.fresh else state(database)
+    if found.newer:
+        raise SchemaError(f"{database.shown_url} has {found.wrong}")
     from alembic import command
     from alembic.config import Config
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from chunkprep_ingest.errors import StoreError
+from chunkprep_ingest.errors import StoreError, StoreMovedError
 
 
 class SqliteFile(NamedTuple):
@@ -32,6 +32,44 @@ class SqliteFile(NamedTuple):
         return sa.URL.create(
             "sqlite+pysqlite", database=f"file:{quote(str(self.path.absolute()))}", query=query
         )
+
+
+class OpenedFile:
+    """Which file stood at a path when it was first opened.
+
+    Connections stay with the file that they opened, wherever that is moved; one that is opened
+    later would have whatever is at the path by then, an empty file that SQLite makes included.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+        self._known: tuple[int, int] | None = None
+
+    def remember(self) -> None:
+        """The file is open now; the first time counts."""
+        self._known = self._known or _identity(self._path)
+
+    def require(self) -> None:
+        """Raise StoreMovedError where the path does not name the file that was opened first."""
+        if self._known is None:
+            return
+        there = _identity(self._path)
+        if there != self._known:
+            happened = "moved or deleted" if there is None else "replaced by another file"
+            raise StoreMovedError(
+                f"{self._path} was {happened} while it was open: what is written now, the pack log "
+                f"too, goes into a file that nobody finds there; put the file back (its -wal too), "
+                f"or stop this program and start it again on the right --store"
+            )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of a file; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def sqlite_file(url: sa.URL) -> SqliteFile:

@@ -305,7 +305,7 @@ packs = table(
     text("encoding", "The encoding of its prices."),
     whole("slot", "Its budget in tokens."),
     whole("used_tokens", "What it cost."),
-    text("request", "JSON: the request, without vectors."),
+    text("request", "JSON: the request, without vectors, and what its caller called it."),
     text("result", "JSON: the answer, with a digest in the place of its text."),
     text("warnings", "JSON: the answer's warnings.", "[]"),
     sa.UniqueConstraint("collection_id", "request_id"),

@@ -88,6 +88,13 @@ def test_a_file_with_a_slip_is_wrong_usage_and_names_it(cli: Cli, content: str, 
     assert named in cli("docs", code=2).stderr
 
 
+def test_a_number_of_the_file_is_not_rounded(cli: Cli) -> None:
+    (cli.folder / "docs").mkdir()
+    (cli.folder / "chunkprep.toml").write_text("cap = 256.5\n")
+    said = cli("ingest", "docs", "--direct", code=2).stderr
+    assert "'256.5' is not a valid integer (from chunkprep.toml)" in said
+
+
 def test_a_wrong_value_says_where_it_was_written(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     (cli.folder / "chunkprep.toml").write_text('[ingest]\ncap = "many"\n')
     assert "(from chunkprep.toml)" in cli("ingest", ".", "--direct", code=2).stderr

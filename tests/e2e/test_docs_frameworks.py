@@ -46,8 +46,12 @@ def test_the_page_on_frameworks_runs(cli: Cli) -> None:
     assert re.match(r"\d+ tokens\n\d+ nodes, packed\n", said["python ask_llamaindex.py"])
 
     with serving(f"sqlite:///{cli.folder / 'chunkprep.db'}", cli.folder) as served:
-        for command in (("ask_http.py",), ("-c", NODE, "ask.ts")):
-            assert re.match(
-                r"\d+ blocks, \d+ tokens\n",
+        for command, more in (
+            (("ask_http.py",), ""),
+            (("ask_async.py",), r"\d+ blocks, \d+ tokens\n\d+ documents\n"),
+            (("-c", NODE, "ask.ts"), ""),
+        ):
+            assert re.fullmatch(
+                r"\d+ blocks, \d+ tokens\n" + more,
                 program(cli, sys.executable, *command, SERVICE_URL=served.url),
             )

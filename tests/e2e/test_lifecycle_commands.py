@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -342,3 +343,19 @@ def test_a_date_that_headers_show_makes_a_new_version_when_the_source_changes_it
     assert {d["document"]: d["outcome"] for d in report["documents"]}["a.md"] == "updated"
     assert two.lines("chunks", "a.md")[0]["header"] == "[Source: A (2026-04-01)]\n"
     assert two.lines("audit") == []
+
+
+def test_a_schema_of_a_later_program_asks_for_that_program(two: Cli) -> None:
+    with closing(sqlite3.connect(two.folder / "chunkprep.db")) as store:
+        store.execute("UPDATE alembic_version SET version_num = '9999'")
+        store.commit()
+    for command, code in (("check", 1), ("upgrade", 2)):
+        said = two("db", command, code=code).stderr
+        assert "schema 9999, newer than this program's" in said
+        assert said.endswith("; upgrade chunkprep\n")
+
+
+def test_check_does_not_send_another_programs_database_to_upgrade(cli: Cli) -> None:
+    with closing(sqlite3.connect(cli.folder / "chunkprep.db")) as other:
+        other.execute("CREATE TABLE theirs (x)")
+    assert "tables of another program" in cli("db", "check", code=2).stderr

@@ -17,7 +17,7 @@ from chunkprep_store import Store
 
 ROUTES = {
     "/v1/pack", "/v1/search", "/v1/chunks/{chunk_id}", "/v1/documents", "/v1/changes", "/v1/audit",
-    "/v1/packs/{request_id}", "/healthz", "/readyz", "/metrics",
+    "/v1/packs", "/v1/packs/{request_id}", "/healthz", "/readyz", "/metrics",
 }  # fmt: skip
 
 

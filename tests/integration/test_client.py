@@ -12,7 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from tests.support.clients import Connect, both_clients
 from tests.support.ingesting import chunk_ids, ingest
 
 from chunkprep_ingest.errors import (
@@ -21,6 +23,7 @@ from chunkprep_ingest.errors import (
     PinsExceedSlot,
     RequestError,
     ServiceError,
+    StoreError,
     UnavailableError,
 )
 from chunkprep_packer import Candidate, Packer, PackRequest, PackResult, PinText
@@ -28,7 +31,7 @@ from chunkprep_packer.client import Client
 from chunkprep_packer.problem_details import to_error, wait_seconds
 from chunkprep_store import Store
 
-NOW = 1_000_000_000
+NOW = 1_700_000_000_000_000
 REQUEST = PackRequest(budget=90, candidates=[Candidate("a", 0.5)])
 
 
@@ -90,12 +93,13 @@ def problem(code: str, status: int, **more: object) -> dict[str, object]:
             "detail": f"{code}: do this", "code": code, "request_id": "r1", **more}  # fmt: skip
 
 
-def test_the_result_is_the_packers(server: Server, result: PackResult) -> None:
+@both_clients
+def test_the_result_is_the_packers(connect: Connect, server: Server, result: PackResult) -> None:
     server.says(200, result.model_dump_json().encode())
     request = PackRequest(
         budget=90, candidates=[Candidate("a", 0.5, [1.0, 2.0])], as_of=NOW, pin_text=[PinText("x")]
     )
-    with Client(server.url + "/", key="secret") as client:
+    with connect(server.url + "/", key="secret") as client:
         assert client.pack(request, request_id="mine") == result
     [(path, body, headers)] = server.asked
     assert path == "/v1/pack"
@@ -103,13 +107,15 @@ def test_the_result_is_the_packers(server: Server, result: PackResult) -> None:
     assert (headers["authorization"], headers["x-request-id"]) == ("Bearer secret", "mine")
 
 
-def test_without_a_key_none_is_sent(server: Server, result: PackResult) -> None:
+@both_clients
+def test_without_a_key_none_is_sent(connect: Connect, server: Server, result: PackResult) -> None:
     server.says(200, result.model_dump_json().encode())
-    with Client(server.url) as client:
+    with connect(server.url) as client:
         client.pack(REQUEST)
     assert "authorization" not in server.asked[0][2]
 
 
+@both_clients
 @pytest.mark.parametrize(
     ("code", "status", "kind"),
     [
@@ -124,10 +130,10 @@ def test_without_a_key_none_is_sent(server: Server, result: PackResult) -> None:
     ],
 )
 def test_problems_are_the_errors_of_the_library(
-    server: Server, code: str, status: int, kind: type[ChunkprepError]
+    connect: Connect, server: Server, code: str, status: int, kind: type[ChunkprepError]
 ) -> None:
     server.says(status, problem(code, status, field="budget"))
-    with Client(server.url, retries=0) as client, pytest.raises(kind, match=code) as caught:
+    with connect(server.url, retries=0) as client, pytest.raises(kind, match=code) as caught:
         client.pack(REQUEST)
     assert type(caught.value) is kind
     if isinstance(caught.value, RequestError):
@@ -139,29 +145,40 @@ def test_problems_are_the_errors_of_the_library(
     assert ("(request r1)" in str(caught.value)) is (status >= 500)
 
 
-def test_a_foreign_answer_is_shown_as_it_is(server: Server) -> None:
+@both_clients
+def test_a_foreign_answer_is_shown_as_it_is(connect: Connect, server: Server) -> None:
     server.says(418, b"<html>some proxy</html>")
-    with Client(server.url) as client, pytest.raises(ServiceError, match="418: <html>some proxy"):
+    with connect(server.url) as client, pytest.raises(ServiceError, match="418: <html>some proxy"):
         client.pack(REQUEST)
+    server.answers.clear()
+    server.says(200, b"<html>please log in</html>")
+    with connect(server.url) as client:
+        for ask, asked in ((client.pack, REQUEST), (client.search, "refund")):
+            with pytest.raises(ServiceError, match="200: <html>please log in"):
+                ask(asked)
     assert isinstance(to_error(502, b""), UnavailableError)
     assert isinstance(to_error(404, b"[]"), NotFoundError)
 
 
-def test_503_is_asked_again_after_its_retry_after(server: Server, result: PackResult) -> None:
+@both_clients
+def test_503_is_asked_again_after_its_retry_after(
+    connect: Connect, server: Server, result: PackResult
+) -> None:
     server.says(503, problem("unavailable", 503), Retry_After="2")
     server.says(503, problem("unavailable", 503), Retry_After="86400")
     server.says(200, result.model_dump_json().encode())
     slept: list[float] = []
-    with Client(server.url, sleep=slept.append, longest_wait=7.0) as client:
+    with connect(server.url, sleep=slept.append, longest_wait=7.0) as client:
         assert client.pack(REQUEST) == result
     assert slept == [2.0, 7.0]
 
 
-def test_503_is_asked_again_so_often_and_no_oftener(server: Server) -> None:
+@both_clients
+def test_503_is_asked_again_so_often_and_no_oftener(connect: Connect, server: Server) -> None:
     server.says(503, problem("unavailable", 503))
     slept: list[float] = []
     with (
-        Client(server.url, sleep=slept.append, retries=3) as client,
+        connect(server.url, sleep=slept.append, retries=3) as client,
         pytest.raises(UnavailableError),
     ):
         client.pack(REQUEST)
@@ -175,9 +192,10 @@ def test_retry_after_may_be_a_date_or_nonsense() -> None:
     assert wait_seconds("soon", now) == wait_seconds("-4", now) == wait_seconds(None, now) == 1
 
 
-def test_nobody_there_is_unavailable(server: Server) -> None:
+@both_clients
+def test_nobody_there_is_unavailable(connect: Connect, server: Server) -> None:
     with (
-        Client("http://127.0.0.1:9") as client,
+        connect("http://127.0.0.1:9") as client,
         pytest.raises(UnavailableError, match=r"127\.0\.0\.1"),
     ):
         client.pack(REQUEST)
@@ -197,6 +215,62 @@ def test_an_adapter_packs_over_http_as_well(server: Server, result: PackResult) 
     assert packed.page_content == result.text
 
 
-def test_a_url_without_its_scheme_is_told_and_not_waited_for() -> None:
-    with pytest.raises(RequestError, match=r"write http://127.0.0.1:8000"):
-        Client("127.0.0.1:8000")
+@both_clients
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("127.0.0.1:8000", "write http://127.0.0.1:8000"),
+        ("http://", "names no host"),
+        ("http://127.0.0.1:port", "no URL"),
+    ],
+)
+def test_a_url_that_is_none_is_told_and_not_waited_for(
+    connect: Connect, url: str, told: str
+) -> None:
+    with pytest.raises(RequestError, match=told) as wrong:
+        connect(url)
+    assert wrong.value.field == "url"
+
+
+@both_clients
+def test_what_no_header_carries_is_told_and_not_sent(connect: Connect, server: Server) -> None:
+    with connect(server.url) as client:
+        for name in ("caf\u00e9", "two\nlines"):
+            with pytest.raises(RequestError, match="printable ASCII") as wrong:
+                client.pack(REQUEST, request_id=name)
+            assert wrong.value.field == "request_id"
+    with pytest.raises(RequestError) as hidden:
+        connect(server.url, key="secret\n")
+    assert hidden.value.field == "key"
+    assert "secret" not in str(hidden.value)
+    assert server.asked == []
+
+
+def _array(*numbers: float) -> Any:
+    return np.array(numbers)
+
+
+def test_arrays_and_lone_surrogates_are_sent_as_the_packer_takes_them(
+    server: Server, result: PackResult
+) -> None:
+    server.says(200, result.model_dump_json().encode())
+    vector, query_vector = (_array(1.0, 2.0), _array(1.0, 0.5))
+    request = PackRequest(
+        budget=1,
+        candidates=[Candidate("a", 1, vector)],
+        query_vector=query_vector,
+        pin_text=[PinText("x\ud800", "n\udc00")],
+    )
+    with Client(server.url) as client:
+        client.pack(request)
+    sent = json.loads(server.asked[0][1])
+    assert sent["candidates"][0]["vector"] == [1.0, 2.0]
+    assert sent["query_vector"] == [1.0, 0.5]
+    assert sent["pin_text"] == [{"text": "x\ufffd", "name": "n\ufffd"}]
+
+
+def test_a_closed_client_says_so(server: Server) -> None:
+    client = Client(server.url)
+    client.close()
+    with pytest.raises(StoreError, match="is closed"):
+        client.pack(REQUEST)

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from chunkprep_ingest.errors import StoreError, UnavailableError
+from chunkprep_ingest.errors import StoreError, StoreMovedError, UnavailableError
 from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_packer import Candidate, Packer, PackRequest
@@ -112,3 +112,40 @@ def test_the_password_is_not_shown(store: Store) -> None:
     shown = store.database.url.set(password="secret").render_as_string(hide_password=True)
     assert "secret" not in shown
     assert "secret" not in store.url
+
+
+def test_a_file_that_is_moved_is_told_and_none_is_made_in_its_place(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "store.db", tmp_path / "elsewhere.db"
+    with Store.open(f"sqlite:///{path}") as store:
+        with store.database.snapshot():  # a connection that is in use: the next is another one
+            path.rename(elsewhere)
+            with pytest.raises(StoreMovedError, match="moved or deleted"):
+                store.collections()
+            assert not path.exists()
+        assert store.collections() == []  # what is open goes on
+        with pytest.raises(StoreMovedError):
+            store.require_in_place()
+        path.write_bytes(elsewhere.read_bytes())
+        with pytest.raises(StoreMovedError, match="replaced by another file"):
+            store.require_in_place()
+        elsewhere.rename(path)
+        store.require_in_place()
+        with store.database.snapshot():
+            assert store.collections() == []
+
+
+def test_a_store_stays_in_place_when_the_working_directory_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store.open("sqlite:///store.db") as store:
+        monkeypatch.chdir("/")
+        store.require_in_place()
+        with store.database.snapshot():
+            assert store.collections() == []
+    with Store.open(f"sqlite:///{tmp_path / 'store.db'}?mode=ro") as reading:
+        reading.require_in_place()
+
+
+def test_a_server_is_always_in_place(store: Store) -> None:
+    store.require_in_place()

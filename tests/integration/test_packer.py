@@ -22,13 +22,13 @@ from chunkprep_ingest.errors import (
 )
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
-from chunkprep_packer import Candidate, Packer, PackRequest, PackResult, PinText
+from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
 from chunkprep_packer.render import PARTIAL_NOTE
 from chunkprep_packer.request import Order, Strategy
 from chunkprep_store import Store
 
 COUNT = tiktoken_counter("o200k_base").count
-NOW = 1_000_000_000
+NOW = 1_700_000_000_000_000
 PARAGRAPH = "Refunds for order {n} are paid within {n} days of the return, by the same means."
 
 
@@ -403,7 +403,6 @@ def test_scores_of_other_kinds_of_numbers_are_logged(packer: Packer) -> None:
 
 
 def test_a_pack_that_json_cannot_hold_is_answered_and_counted_as_lost(packer: Packer) -> None:
-    pin = PinText("A text.", name="\ud800")
-    result = packer.pack(request(all_candidates(packer.store, "faq.md"), pin_text=[pin]))
+    result = packer.pack(request(all_candidates(packer.store, "faq.md"), access=["\ud800"]))
     assert [w.partition(":")[0] for w in result.warnings] == ["log_dropped"]
-    assert (len(result.blocks) > 1, packer.log_losses) == (True, 1)
+    assert (len(result.blocks) > 0, packer.log_losses) == (True, 1)

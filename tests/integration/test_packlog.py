@@ -38,6 +38,17 @@ def test_records_come_back_as_written_and_once(store: Store, prepare: Prepare) -
     assert list(store.packs("c", request_id="r3")) == [records[2]]
 
 
+def test_records_are_found_by_what_their_request_holds(store: Store, prepare: Prepare) -> None:
+    store.write_version("c", prepare("a.md", "One."), now=1)
+    texts = ['{"id": "a%b"}', '{"id": "a_b"}', '{"id": "a/b"}', '{"id": "axb"}']
+    records = [replace(record(f"r{n}", n), request_json=text) for n, text in enumerate(texts)]
+    store.write_packs("c", records)
+    for each in records:
+        assert list(store.packs("c", holds=each.request_json)) == [each]
+    assert list(store.packs("c", holds='"id"')) == records
+    assert list(store.packs("c", 2, holds='"id"')) == records[2:]
+
+
 def test_impact_names_the_packs_that_used_a_document(store: Store, prepare: Prepare) -> None:
     store.write_version("c", prepare("a.md", "One.\n\nTwo."), now=1)
     old = [r.chunk_id for r in store.chunks("c", "a.md")]

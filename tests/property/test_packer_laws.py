@@ -102,7 +102,7 @@ OPTIONS = st.fixed_dictionaries(
         "tag": lists(["t", "u", "v"]),
         "access": lists(["hr", "it", "cfo"]),
         "min_authority": st.integers(0, 3),
-        "effective_after": st.sampled_from([0, 1, 2, AT - 10, AT - 1]),
+        "effective_after": st.sampled_from([0, AT - 20, AT - 10, AT - 1]),
         "ordinals": st.booleans(),
     },
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 EXTRAS = (
-    "bs4", "distributed", "docx", "fastapi", "httpx", "langchain_core", "llama_index", "lxml",
-    "jinja2", "pygal",
+    "anyio", "bs4", "distributed", "docx", "fastapi", "httpx", "langchain_core", "llama_index",
+    "lxml", "jinja2", "pygal",
     "numpy", "openpyxl", "pandas", "pathspec", "pptx", "prefect", "prefect_dask",
     "prometheus_client", "psycopg", "pypdfium2", "pyromark", "rensa",
     "starlette", "tokenizers", "unstructured", "uvicorn", "yaml",

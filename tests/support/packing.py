@@ -15,7 +15,7 @@ from chunkprep_packer.unstored import UNSTORED
 COUNTER: Counter = tiktoken_counter("o200k_base")
 TEMPLATE: Template = TEMPLATES["markdown"]
 PROFILE = "profile-1"
-AT = 1_000_000
+AT = 1_700_000_000_000_000
 """The moment at which tests pack."""
 
 

@@ -34,6 +34,11 @@ class Served:
         """Its root."""
         return str(self.client.base_url).rstrip("/")
 
+    @property
+    def port(self) -> int | None:
+        """Where it listens."""
+        return self.client.base_url.port
+
     def get(self, path: str, key: str | None = None, **params: object) -> httpx.Response:
         """GET with query parameters."""
         return self.client.get(path, params={k: str(v) for k, v in params.items()},
@@ -78,9 +83,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(store: str, folder: Path, *options: str) -> Iterator[Served]:
+def serving(store: str, folder: Path, *options: str, port: int | None = None) -> Iterator[Served]:
     """Run `chunkprep serve` until the block ends."""
-    port, log = free_port(), folder / "serve.log"
+    port, log = port or free_port(), folder / "serve.log"
     command = [sys.executable, "-m", "chunkprep_flows.cli", "serve", "--store", store]
     with log.open("wb") as stderr:
         process = subprocess.Popen(

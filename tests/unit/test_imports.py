@@ -23,9 +23,10 @@ SHELLS = {
         "source_filters", "source_globs", "source_trouble", "sources", "tokens", "url_secrets",
     },
     "chunkprep_packer": {
-        "block_sizes", "client", "gather", "langchain", "llamaindex", "log_figures", "log_writer",
-        "logged", "logged_result", "pack_findings", "pack_names", "packer", "problem_details",
-        "profiles", "record", "replay", "search_scores", "signatures", "slot", "stored_json",
+        "async_client", "block_sizes", "client", "client_calls", "client_connections",
+        "client_tasks", "gather", "langchain", "llamaindex", "log_figures", "log_writer", "logged",
+        "logged_result", "pack_findings", "pack_names", "packer", "problem_details", "profiles",
+        "record", "replay", "search_scores", "signatures", "slot", "stored_json",
     },
 }  # fmt: skip
 """Modules that may read, write, ask the clock, load a tokenizer, set the process up or know the
@@ -36,7 +37,10 @@ OF_THE_EXTRAS = {
     "chunkprep_ingest.rules",
     "chunkprep_ingest.source_filters",
     "chunkprep_ingest.sources",
+    "chunkprep_packer.async_client",
     "chunkprep_packer.client",
+    "chunkprep_packer.client_connections",
+    "chunkprep_packer.client_tasks",
     "chunkprep_packer.langchain",
     "chunkprep_packer.llamaindex",
 }

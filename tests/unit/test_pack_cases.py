@@ -128,7 +128,7 @@ def test_a_minimum_score_means_what_the_caller_says(scale: tuple[float, ...]) ->
     assert packed(result) == ["b", "c"]
 
 
-@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, None, "0.9", True])
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, None, "0.9", True, 10**400])
 def test_a_score_that_is_no_finite_number_is_refused(score: Any) -> None:
     with pytest.raises(RequestError, match=r"^candidates\[1\]\.score: must be a finite number"):
         pack([("a", 0.5, 1), ("b", score, 1)], 10)
@@ -221,7 +221,12 @@ def test_a_chunk_without_a_usable_cost_is_refused(chunk: Any, message: str) -> N
 
 @pytest.mark.parametrize("option", ["as_of", "pin", "source", "ordinals"])
 def test_options_that_need_a_store_are_refused(option: str) -> None:
-    values: dict[str, Any] = {"as_of": 5, "pin": ["a"], "source": ["*"], "ordinals": True}
+    values: dict[str, Any] = {
+        "as_of": "2026-01-01",
+        "pin": ["a"],
+        "source": ["*"],
+        "ordinals": True,
+    }
     with pytest.raises(RequestError, match=f"^{option}: needs a store"):
         pack(sizes(1), 10, **{option: values[option]})
 

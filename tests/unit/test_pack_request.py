@@ -9,7 +9,7 @@ import pytest
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import moment
-from chunkprep_packer import Candidate, PackRequest, PackResult, PinText, pack
+from chunkprep_packer import Candidate, PackOptions, PackRequest, PackResult, PinText, pack
 
 
 def test_its_json_is_read_back_as_it_was() -> None:
@@ -100,3 +100,18 @@ def test_a_result_is_read_back_as_it_was() -> None:
 def test_fields_are_given_by_name() -> None:
     with pytest.raises(TypeError, match=r"by name, as in PackRequest\(budget=1600"):
         PackRequest(300, [])  # type: ignore
+
+
+@pytest.mark.parametrize("moment", [1_796_050_456, 1_796_050_456_000, -1])
+@pytest.mark.parametrize("field", ["as_of", "effective_after"])
+def test_a_time_in_seconds_or_milliseconds_is_refused(field: str, moment: int) -> None:
+    values: dict[str, Any] = {"budget": 1, field: moment}
+    with pytest.raises(RequestError, match=f"^{field}: .* is 19[67].* counts microseconds"):
+        PackOptions(**values)
+
+
+@pytest.mark.parametrize("flag", ["log", "ordinals", "partial_note", "log_pinned_text"])
+def test_a_flag_is_true_or_false_and_no_word(flag: str) -> None:
+    values: dict[str, Any] = {flag: "no"}
+    with pytest.raises(RequestError, match=f"^{flag}: "):
+        PackOptions(budget=1, **values)

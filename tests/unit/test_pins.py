@@ -45,8 +45,11 @@ def test_a_pin_that_names_nothing_is_refused() -> None:
 
 def test_a_pin_does_not_open_what_the_caller_may_not_see() -> None:
     row = sized_row("a", 1, access='["hr"]')
-    with pytest.raises(RequestError, match="access label"):
+    with pytest.raises(PinNotInForce) as hidden:
         resolve_pins(["a"], {"a": row}, {}, access=frozenset({"it"}), at=AT)
+    with pytest.raises(PinNotInForce) as absent:
+        resolve_pins(["a"], {}, {}, access=frozenset({"it"}), at=AT)
+    assert str(hidden.value) == str(absent.value)
     assert resolve_pins(["a"], {"a": row}, {}, access=frozenset({"hr"}), at=AT) == [row]
 
 

@@ -15,6 +15,7 @@ from chunkprep_ingest.errors import (
     RequestError,
     SchemaError,
     StoreError,
+    StoreMovedError,
     UnavailableError,
 )
 from chunkprep_packer.request import Candidate, PackRequest
@@ -30,6 +31,7 @@ from chunkprep_packer.service.settings import is_loopback
         (PinsExceedSlot("10 over 5"), 422, "pins_exceed_slot"),
         (NotFoundError("no such chunk"), 404, "not_found"),
         (UnavailableError("x"), 503, "unavailable"),
+        (StoreMovedError("x"), 503, "store_moved"),
         (SchemaError("x"), 503, "schema"),
         (ConflictError("x"), 503, "conflict"),
         (StoreError("x"), 500, "internal"),
@@ -43,7 +45,9 @@ def test_every_error_has_its_status(error: Exception, status: int, code: str) ->
     assert ("Retry-After" in problem.headers) == (status == 503)
 
 
-@pytest.mark.parametrize("kind", [UnavailableError, ConflictError, StoreError, ValueError])
+@pytest.mark.parametrize(
+    "kind", [UnavailableError, StoreMovedError, ConflictError, StoreError, ValueError]
+)
 def test_what_the_database_says_stays_here(kind: type[Exception]) -> None:
     words = "connection to 10.0.0.7 failed: SELECT secret FROM chunks"
     assert b"SELECT" not in of_error(kind(words)).body("id")

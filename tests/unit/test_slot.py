@@ -87,3 +87,9 @@ def test_a_term_that_is_no_number_of_tokens_is_refused(name: str, value: Any) ->
     terms = {"window": 1_000, name: value}
     with pytest.raises((RequestError, TypeError)):
         slot(**terms)
+
+
+@pytest.mark.parametrize("system", [None, 3.5, [1, None], "a\ud800"])
+def test_what_is_neither_tokens_nor_a_text_is_refused(system: Any) -> None:
+    with pytest.raises(RequestError, match=r"^system: "):
+        slot(window=100, system=system)

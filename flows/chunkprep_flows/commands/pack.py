@@ -156,7 +156,7 @@ def pack(
     if as_json:
         print_json(result)
         return
-    click.echo(result.text, nl=False)
+    click.echo(result.text.encode(), nl=False)  # its bytes, whatever the terminal takes
     show_decisions(result, names)
 
 

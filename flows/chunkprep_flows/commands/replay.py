@@ -55,6 +55,7 @@ chunkprep replay --verify"""
 )
 @option("--since", metavar="TIME", help="Packs from then on.")
 @option("--request", "request_id", metavar="ID", help="One pack.")
+@option("--trace", "trace_id", metavar="ID", help="The packs of one trace (W3C Trace Context).")
 @option("--verify", is_flag=True, help="Prove that each pack is rebuilt byte for byte.")
 @option("--as-now", is_flag=True, help="By what is in force now, not by the facts as logged.")
 @option("--small", type=int, default=100, metavar="N", help="Blocks below N tokens count as small.")
@@ -72,6 +73,7 @@ def replay(
     /,
     since: str | None,
     request_id: str | None,
+    trace_id: str | None,
     verify: bool,
     as_now: bool,
     small: int,
@@ -88,6 +90,7 @@ def replay(
     """
     from chunkprep_flows.replaying import labels_in, outcomes
     from chunkprep_packer import Replayer
+    from chunkprep_packer.logged import packs_called
 
     wanted = {name: value for name, value in changes.items() if value is not None}
     if verify and typed(ctx, *wanted, "as_now", "labels"):
@@ -96,6 +99,10 @@ def replay(
         replayer = Replayer(source, collection, as_now=now() if as_now else None)
         start = None if since is None else moment(since)
         records = source.packs(collection, since=start, request_id=request_id)
+        if trace_id is not None:
+            if request_id is not None:
+                raise RequestError("trace: give --request or --trace, not both", "trace")
+            records = packs_called(source, collection, trace_id=trace_id, since=start)
         if request_id is not None:
             records = iter(one_logged(records, request_id))
         if verify:

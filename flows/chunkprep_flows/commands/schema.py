@@ -77,14 +77,15 @@ def current(store: str, as_json: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context, /, store: str, as_json: bool) -> None:
     """Check whether the schema is current: exit 0 if it is, else 1."""
+    from chunkprep_store.schema import refuse_foreign
+
     with database_at(store) as database:
+        refuse_foreign(database)
         state = state_of(database)
     if as_json:
         print_json(state)
     elif state.ok:
         talk(f"schema {state.current} is current")
     else:
-        talk(
-            f"schema {state.current or 'none'}, needed is {state.head}; run `chunkprep db upgrade`"
-        )
+        talk(state.wrong)
     ctx.exit(0 if state.ok else 1)

@@ -9,6 +9,7 @@ from typing import Any
 from chunkprep_ingest.errors import NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_packer import summary
+from chunkprep_packer.caller import caller_in
 from chunkprep_packer.compare import compare
 from chunkprep_packer.decide import Plan
 from chunkprep_packer.logged import LoggedPack, LoggedRequest
@@ -69,6 +70,7 @@ def pack_facts(
         "at": iso(record.at),
         "as_of": iso(record.as_of),
         "encoding": record.encoding,
+        **caller_in(record.request_json).facts(),
         "warnings": list(record.warnings),
         "options": chosen,
         "chosen": {**chosen, **changes},

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from chunkprep_packer.service import probes, routes
+from chunkprep_packer.service import pack_routes, probes, routes
 from chunkprep_packer.service.answers import problem_answer
 from chunkprep_packer.service.inspector import inspector_router
 from chunkprep_packer.service.metrics import Metrics
@@ -54,7 +54,7 @@ def create_app(settings: ServiceSettings, *, routers: Sequence[APIRouter] = ()) 
         lifespan=lifespan,
     )
     app.state.service, app.state.metrics = service, metrics
-    for router in (routes.bodies, routes.router, probes.router, *routers):
+    for router in (routes.bodies, routes.router, pack_routes.router, probes.router, *routers):
         app.include_router(router)
     app.add_exception_handler(HTTPException, _plain_problem)
     app.add_exception_handler(RequestValidationError, _parameter_problem)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from chunkprep_ingest.errors import SchemaError, StoreError, UnavailableError
 from chunkprep_packer.packer import Packer
 from chunkprep_packer.service.keys import EVERYTHING, Grant, recognise, token_of
 from chunkprep_packer.service.problems import UNAUTHORIZED, ProblemError
@@ -37,11 +38,11 @@ class OpenedService:
 
     @property
     def packer(self) -> Packer:
-        """The packer. Raises StoreError while the store cannot be opened."""
+        """The packer. Raises SchemaError and UnavailableError while the store cannot be opened."""
         if self._packer is None:
             with self._lock:
                 if self._packer is None:
-                    self._packer = Packer.open(self.settings.store)
+                    self._packer = self._opened()
         return self._packer
 
     @property
@@ -77,6 +78,14 @@ class OpenedService:
         """Write what is still to be logged, and let go of the store."""
         if self._packer is not None:
             self._packer.close()
+
+    def _opened(self) -> Packer:
+        try:
+            return Packer.open(self.settings.store)
+        except (SchemaError, UnavailableError):
+            raise
+        except StoreError as error:  # its file is not there, say: it may be, the next time
+            raise UnavailableError(str(error)) from error
 
     def _known_keys(self) -> Sequence[ApiKey]:
         known = self._keys

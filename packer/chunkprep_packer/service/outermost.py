@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from chunkprep_packer.caller import LONGEST_ID, Caller, valid_traceparent
 from chunkprep_packer.service.metrics import Metrics
 from chunkprep_packer.service.problems import (
     INTERNAL,
@@ -18,11 +19,11 @@ from chunkprep_packer.service.problems import (
 )
 from chunkprep_packer.service.request_log import trace_of, write_line
 
-_LONGEST_ID = 128
-
 
 class Outermost:
-    """ASGI middleware. `scope["state"]["request_id"]` names the request, and its pack."""
+    """ASGI middleware. `scope["state"]` names the request, and its pack, in `request_id`, and says
+    in `caller` what its caller calls it.
+    """
 
     def __init__(self, app: ASGIApp, *, body_limit: int, metrics: Metrics) -> None:
         self._app = app
@@ -36,15 +37,17 @@ class Outermost:
             return
         begun = time.perf_counter()
         answer = _Answer(send, uuid4().hex)
-        scope.setdefault("state", {})["request_id"] = answer.request_id
+        caller = _caller(scope)
+        scope.setdefault("state", {}).update(request_id=answer.request_id, caller=caller)
         try:
             await self._app(scope, self._limited(scope, receive), answer.send)
         except Exception as error:
             problem = of_error(error)
+            ids = {"request_id": answer.request_id, "trace_id": caller.trace_id}
             if problem is INTERNAL:
-                write_line("error", request_id=answer.request_id, trace=trace_of(error))
+                write_line("error", **ids, trace=trace_of(error))
             elif problem.status >= 500:  # a database that is away is said in a line, not a stack
-                write_line("error", request_id=answer.request_id, message=str(error))
+                write_line("error", **ids, message=str(error))
             if answer.status is not None:
                 raise
             await answer.send_problem(problem)
@@ -83,8 +86,15 @@ class Outermost:
             client=(scope.get("client") or (None,))[0],
             key=state.get("key_id"),
             collection=state.get("collection"),
-            caller_id=_header(scope, b"x-request-id")[:_LONGEST_ID] or None,
+            caller_id=state["caller"].caller_id,
+            trace_id=state["caller"].trace_id,
         )
+
+
+def _caller(scope: Scope) -> Caller:
+    traces = [value.decode("latin-1") for key, value in scope["headers"] if key == b"traceparent"]
+    name = _header(scope, b"x-request-id")[:LONGEST_ID]
+    return Caller(name or None, valid_traceparent(traces))
 
 
 def _header(scope: Scope, name: bytes) -> str:

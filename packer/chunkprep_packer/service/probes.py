@@ -23,8 +23,10 @@ async def healthz() -> Response:
 @router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", response_model=shapes.Readiness, responses=documented(500, 503))
 def readyz(request: Request) -> Response:
-    """The database answers, and its schema is this program's."""
-    found = service_of(request).store.schema()
+    """The database answers, its schema is this program's, and a SQLite file is where it was."""
+    store = service_of(request).store
+    store.require_in_place()
+    found = store.schema()
     if not found.ok:
         raise SchemaError(f"schema {found.current}, needed is {found.head}")
     return json_answer({"status": "ready", "schema_revision": found.current})

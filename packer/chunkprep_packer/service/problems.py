@@ -18,6 +18,7 @@ from chunkprep_ingest.errors import (
     NotFoundError,
     RequestError,
     SchemaError,
+    StoreMovedError,
     UnavailableError,
 )
 
@@ -93,6 +94,9 @@ def of_error(error: Exception) -> Problem:
             return Problem(422, error.code, str(error), error.field)
         case NotFoundError():
             return Problem(404, error.code, str(error))
+        case StoreMovedError():
+            text = "the store's file is not where it was; its operator is to put it back or restart"
+            return _later(error, text, 30)
         case UnavailableError():
             return _later(error, "the database does not answer; try again", RETRY_SECONDS)
         case SchemaError():

@@ -4,7 +4,7 @@ no request waits for another one's database; answers are bytes that are not vali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any
 
@@ -14,10 +14,8 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from chunkprep_ingest.errors import ChunkprepError, NotFoundError, RequestError
-from chunkprep_ingest.lifecycle import iso, moment
+from chunkprep_ingest.lifecycle import moment
 from chunkprep_packer.eligibility import may_see
-from chunkprep_packer.logged import request_fields
-from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
@@ -32,11 +30,10 @@ from chunkprep_packer.service.access import (
 )
 from chunkprep_packer.service.answers import PROBLEMS, json_answer
 from chunkprep_packer.service.clock import now
-from chunkprep_packer.service.keys import Grant
 from chunkprep_packer.service.limits import check_pack
 from chunkprep_packer.service.metrics import Metrics
 from chunkprep_packer.stored_json import change_record, chunk_record, document_record
-from chunkprep_store import Finding, PackRecord, Store
+from chunkprep_store import Finding, Store
 from chunkprep_store.search import query_words
 
 
@@ -64,7 +61,24 @@ def _body(model: str) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-@bodies.post("/pack", response_model=PackResult, openapi_extra=_body("PackRequest"))
+_CALLER = {
+    "X-Request-ID": "What the caller calls the request: logged with the pack, as `caller_id`.",
+    "traceparent": "Its place in a trace (W3C Trace Context); an invalid one is ignored.",
+}
+
+
+def _headers(told: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "parameters": [
+            {"name": name, "in": "header", "description": said, "schema": {"type": "string"}}
+            for name, said in told.items()
+        ]
+    }
+
+
+@bodies.post(
+    "/pack", response_model=PackResult, openapi_extra=_body("PackRequest") | _headers(_CALLER)
+)
 async def pack(request: Request) -> Response:
     """Pack candidates into a context: the library's request and its answer."""
     body = await request.body()
@@ -89,7 +103,8 @@ def _asked(request: Request, body: bytes) -> PackRequest:
 
 def _pack(request: Request, asked: PackRequest) -> Response:
     service = service_of(request)
-    answer = service.packer.answer(asked, request_id=request.state.request_id)
+    state = request.state
+    answer = service.packer.answer(asked, request_id=state.request_id, caller=state.caller)
     metrics: Metrics = request.app.state.metrics
     metrics.packed(answer.result)
     metrics.lost(service.log_losses)
@@ -133,7 +148,7 @@ def chunk(
     """One chunk, whatever its standing, as `chunkprep chunks --json` shows it."""
     grant = authorize(request, collection)
     store = service_of(request).store
-    rows = store.lookup(collection, [_storable("chunk_id", chunk_id)], at=now()).rows
+    rows = store.lookup(collection, [storable("chunk_id", chunk_id)], at=now()).rows
     if not rows or not (grant.access is None or may_see(rows[0], grant.access)):
         raise NotFoundError(f"chunk {chunk_id!r} is not in collection {collection!r}")
     encoding = store.template(rows[0].profile).encoding
@@ -152,7 +167,7 @@ def documents(
     grant = authorize(request, collection)
     service = service_of(request)
     size = min(limit or service.settings.limits.page, service.settings.limits.page)
-    at, last = _moment(as_of), None if after is None else _storable("after", after)
+    at, last = as_moment(as_of), None if after is None else storable("after", after)
     page = list(
         service.store.documents(collection, at, after=last, limit=size + 1, access=grant.access)
     )
@@ -201,39 +216,6 @@ def audit(
     )
 
 
-@router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
-def logged_pack(
-    request: Request,
-    request_id: Annotated[str, Path(description="Which pack.")],
-    collection: Collection = "default",
-) -> Response:
-    """One pack as logged: what was asked, and what was decided of each candidate (role admin). A
-    key that could not ask for it, or may not see all that is in it any more, does not find it.
-    """
-    grant = authorize(request, collection, "admin")
-    wanted, store = _storable("request_id", request_id), service_of(request).store
-    found = next(store.packs(collection, request_id=wanted), None)
-    if found is None or not _may_read_pack(store, collection, found, grant):
-        raise NotFoundError(
-            f"no pack {request_id!r} is in the log of {collection!r}; it is written within a "
-            f"second of its answer"
-        )
-    result = logged_result(found)
-    return json_answer(
-        {
-            "request_id": found.request_id,
-            "at": iso(found.at),
-            "as_of": iso(found.as_of),
-            "encoding": found.encoding,
-            "slot": found.slot,
-            "used_tokens": found.used_tokens,
-            "request": request_fields(found, result),
-            "result": result,
-            "warnings": found.warnings,
-        }
-    )
-
-
 def _findings(store: Store, collection: str, checks: list[str] | None) -> Iterator[Finding]:
     """The store's findings and the packer's, as `chunkprep audit` without files gives them."""
     stored = None if checks is None else [name for name in checks if name != "signatures"]
@@ -253,27 +235,18 @@ def _shown(
     return (finding for finding in findings if finding.document in keys)
 
 
-def _may_read_pack(store: Store, collection: str, found: PackRecord, grant: Grant) -> bool:
-    """Whether the key could have asked for the pack, and may still see every chunk in it."""
-    if grant.access is None:
-        return True
-    if grant.missing(orjson.loads(found.request_json)["access"]):
-        return False
-    used = [chunk.chunk_id for chunk in found.chunks]
-    rows = store.lookup(collection, used, at=now()).rows
-    return all(may_see(row, grant.access) for row in rows)
-
-
-def _moment(as_of: str | None) -> int | None:
-    if as_of is None:
+def as_moment(given: str | None, field: str = "as_of") -> int | None:
+    """A parameter that is a time. Raises RequestError."""
+    if given is None:
         return None
     try:
-        return moment(as_of)
+        return moment(given)
     except (ValueError, OverflowError, ChunkprepError) as error:
-        raise RequestError(f"as_of: {as_of!r} is no ISO 8601 time", "as_of") from error
+        raise RequestError(f"{field}: {given!r} is no ISO 8601 time", field) from error
 
 
-def _storable(field: str, text: str) -> str:
+def storable(field: str, text: str) -> str:
+    """A parameter that names something stored. Raises RequestError."""
     if "\x00" in text:
         raise RequestError(f"{field}: {text!r} names nothing that can be stored", field)
     return text

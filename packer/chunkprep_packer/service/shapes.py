@@ -121,8 +121,10 @@ class Audit(BaseModel):
     truncated: bool
 
 
-class LoggedPackRecord(BaseModel):
-    """A pack as logged: the request without vectors, the decisions, and what was in it."""
+class NamedPack(BaseModel):
+    """A logged pack by its names: its own id, its caller's X-Request-ID, the traceparent (W3C) that
+    came with the request, and the trace id in that.
+    """
 
     request_id: str
     at: str
@@ -130,6 +132,24 @@ class LoggedPackRecord(BaseModel):
     encoding: str
     slot: int
     used_tokens: int
+    caller_id: str | None
+    traceparent: str | None
+    trace_id: str | None
+
+
+class LoggedPacks(BaseModel):
+    """Logged packs, the oldest first; `truncated` says that there were more than one answer lists:
+    go on with the last one's `at` as `since`.
+    """
+
+    collection: str
+    packs: list[NamedPack]
+    truncated: bool
+
+
+class LoggedPackRecord(NamedPack):
+    """A pack as logged: the request without vectors, the decisions, and what was in it."""
+
     request: dict[str, Any]
     result: dict[str, Any]
     warnings: list[str]
@@ -142,7 +162,7 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """The database answers, and its schema is this program's."""
+    """The database answers, its schema is this program's, and a SQLite file is where it was."""
 
     status: Literal["ready"]
     schema_revision: str
