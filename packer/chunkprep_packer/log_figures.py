@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from chunkprep_ingest.model import Moment
+from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.signatures import Signature, Tally, of_tally
 from chunkprep_store import PackRecord
 
@@ -64,7 +63,7 @@ class _Sums:
     tally: Tally = field(default_factory=Tally)
 
     def add(self, record: PackRecord) -> None:
-        result = orjson.loads(record.result_json)
+        result = logged_result(record)
         self.tally.add(result)
         self.packs += 1
         self.first = record.at if self.first is None else min(self.first, record.at)

@@ -13,10 +13,14 @@ from typing import Literal
 
 from chunkprep_ingest.errors import UnavailableError
 from chunkprep_store import PackRecord
+from chunkprep_store.own_process import OwnProcess
 
 Write = Callable[[str, Sequence[PackRecord]], None]
 Outcome = Literal["written", "refused", "away"]
 
+_LONGEST = 300  # characters of an error in a warning
+_CLOSED = "the packer is closed; pack before `close`"
+_FULL = "the store did not keep up; give it more room, or log in sync mode"
 _PAUSES = (0.05, 0.5, 2.0)  # seconds before each further try of a write that failed
 
 
@@ -44,12 +48,14 @@ class LogWriter:
         self._interval = interval
         self._patience = patience
         self._pauses = pauses
+        self._process = OwnProcess()  # a forked one has a copy of what waits, and no thread
         self._waiting: deque[tuple[str, PackRecord]] = deque()
         self._change = threading.Condition()
         self._queued = 0  # records ever taken
         self._settled = 0  # of these: written, or lost
         self._lost = 0
         self._lost_before = 0  # records lost before the last `take_lost`
+        self._why_lost = ""  # of the latest
         self._hurry = 0
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -61,6 +67,7 @@ class LogWriter:
                 self._change.wait_for(lambda: self._closed or not self.full, self._patience)
             if self._closed or self.full:
                 self._lost += 1
+                self._why_lost = _CLOSED if self._closed else _FULL
                 return False
             self._waiting.append((collection, record))
             self._queued += 1
@@ -70,10 +77,16 @@ class LogWriter:
                 self._change.notify_all()
         return True
 
-    def lose(self) -> None:
+    def lose(self, why: str) -> None:
         """Count a record that could not be made."""
         with self._change:
             self._lost += 1
+            self._why_lost = why
+
+    @property
+    def why_lost(self) -> str:
+        """Why the latest of the lost records was lost."""
+        return self._why_lost
 
     @property
     def full(self) -> bool:
@@ -91,12 +104,16 @@ class LogWriter:
 
     @property
     def losses(self) -> int:
-        """Records lost since the writer began."""
+        """Records lost since the writer began. Raises StoreError in a forked process."""
+        self._process.require()
         with self._change:
             return self._lost_before + self._lost
 
     def flush(self) -> None:
-        """Wait until everything queued so far is written, or lost."""
+        """Wait until everything queued so far is written, or lost. Raises StoreError in a forked
+        process.
+        """
+        self._process.require()
         with self._change:
             self._hurry += 1
             self._change.notify_all()
@@ -106,6 +123,8 @@ class LogWriter:
 
     def close(self) -> None:
         """Write what is waiting and end the thread. Records that come later are lost."""
+        if not self._process.here():
+            return
         with self._change:
             self._closed = True
             thread, self._thread = self._thread, None
@@ -167,8 +186,15 @@ class LogWriter:
     def _tried(self, collection: str, records: Sequence[PackRecord]) -> Outcome:
         try:
             self._write(collection, records)
-        except UnavailableError:
+        except UnavailableError as error:
+            self._why_lost = one_line(error)
             return "away"
-        except Exception:
+        except Exception as error:
+            self._why_lost = one_line(error)
             return "refused"
         return "written"
+
+
+def one_line(error: Exception) -> str:
+    """What an error says, without its line breaks, cut where it is long."""
+    return " ".join(str(error).split())[:_LONGEST] or type(error).__name__

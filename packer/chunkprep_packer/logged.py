@@ -15,6 +15,7 @@ from chunkprep_packer.caller import LONGEST_ID, MEMBER, caller_in, is_trace_id, 
 from chunkprep_packer.diversity import Cosines, from_text
 from chunkprep_packer.eligibility import Judge
 from chunkprep_packer.facts import Facts
+from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.pins import dressed_row, unread_text_row
 from chunkprep_packer.request import Candidate, PackOptions, PinText
 from chunkprep_packer.result import LEFT_OUT
@@ -67,7 +68,7 @@ class LoggedPack:
     @classmethod
     def of(cls, record: PackRecord) -> LoggedPack:
         """Parse a record."""
-        result = orjson.loads(record.result_json)
+        result = logged_result(record)
         return cls(record, LoggedRequest(**request_fields(record, result)), result)
 
     def known_ids(self) -> list[str]:
@@ -124,7 +125,7 @@ class LoggedPack:
         by_id |= {d["chunk_id"]: _absent_row(d) for d in absent if d["tokens"] is not None}
         known, successors = dict(by_id), {}
         for decision in self.result["decisions"]:
-            old = decision.get("forwarded_from")  # gone where its document was erased
+            old = decision["forwarded_from"]
             if old is not None:
                 successors[old] = by_id[decision["chunk_id"]]
                 known.setdefault(old, successors[old]._replace(chunk_id=old))
@@ -150,7 +151,7 @@ class LoggedPack:
         reasons: dict[str, str | None] = {}
         for decision in self.result["decisions"]:
             name, reason = decision["chunk_id"], decision["reason"]
-            if decision.get("forwarded_from") is not None:
+            if decision["forwarded_from"] is not None:
                 reasons.setdefault(decision["forwarded_from"], "superseded")
             if reason != "duplicate_id":
                 known = _ELIGIBILITY | _REPEATS if name in absent else _ELIGIBILITY
@@ -163,7 +164,7 @@ def request_fields(record: PackRecord, result: Mapping[str, Any]) -> dict[str, A
     best first, unless the record is of format 1. Who asked (`caller.py`) is not in it.
     """
     candidates = [
-        {"chunk_id": d.get("forwarded_from") or d["chunk_id"], "score": d["score"]}
+        {"chunk_id": d["forwarded_from"] or d["chunk_id"], "score": d["score"]}
         for d in result["decisions"]
     ]
     fields = {"candidates": candidates, **orjson.loads(record.request_json)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
-from uuid import uuid4
 
 from chunkprep_ingest.closing import Closing
 from chunkprep_ingest.errors import StoreError
@@ -15,6 +14,7 @@ from chunkprep_packer.caller import NOBODY, Caller, valid_traceparent
 from chunkprep_packer.decide import Plan, decide
 from chunkprep_packer.gather import gather
 from chunkprep_packer.log_writer import LogWriter
+from chunkprep_packer.pack_names import NamedWrites, pack_name, require_free
 from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.record import Logged, to_record
 from chunkprep_packer.render import block_texts, joined
@@ -22,6 +22,7 @@ from chunkprep_packer.request import PackRequest
 from chunkprep_packer.result import PackResult
 from chunkprep_packer.summary import blocks, decisions, figures, warnings
 from chunkprep_store import Store
+from chunkprep_store.own_process import OwnProcess
 
 LogMode = Literal["background", "sync", "off"]
 
@@ -40,7 +41,8 @@ class Packed(NamedTuple):
 
 
 class Packer(Closing):
-    """Packs retrieved chunks of one store into context windows. Safe to share between threads.
+    """Packs retrieved chunks of one store into context windows. Safe to share between threads; a
+    forked process opens its own.
 
     `log` says how packs are logged: "background" (written by a thread in batches, flushed by
     `close` and at exit), "sync" (written before `pack` returns) or "off".
@@ -58,10 +60,12 @@ class Packer(Closing):
         self.store = store
         self._clock = clock or _now
         self._owns_store = owns_store
+        self._process = OwnProcess()
         self._profiles = Profiles(store, counter_of)
         self._closed = False
         self._sync = log == "sync"
-        self._log = None if log == "off" else LogWriter(store.write_packs)
+        self._names = NamedWrites(store)
+        self._log = None if log == "off" else LogWriter(self._names.write)
 
     @classmethod
     def open(cls, url: str, *, log: LogMode = "background") -> Packer:
@@ -80,9 +84,11 @@ class Packer(Closing):
     ) -> PackResult:
         """Pack, log, and answer.
 
-        `request_id` (default: a new one) names the pack in the log; `traceparent` (W3C Trace
-        Context), where it is a valid one, is logged with it. Raises RequestError and its kinds
-        (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
+        `request_id` (default: a new one) names the pack in the log: 1 to 200 printable characters.
+        Where it is taken, a log written in the background holds this pack under a further name,
+        of which a later answer warns. `traceparent` (W3C Trace Context), where it is a valid one,
+        is logged with it. Raises RequestError, in sync mode for a name that is taken too, and its
+        kinds (PinsExceedSlot, PinNotInForce), NotFoundError for an unknown collection.
         """
         caller = Caller(None, None if traceparent is None else valid_traceparent([traceparent]))
         return self.answer(request, request_id=request_id, caller=caller).result
@@ -91,8 +97,11 @@ class Packer(Closing):
         self, request: PackRequest, *, request_id: str | None = None, caller: Caller = NOBODY
     ) -> Answer:
         """As `pack`, for those who answer in JSON: what the log holds too is not written twice."""
+        name = pack_name(request_id)
+        if self._sync and request_id is not None and request.log:
+            require_free(self.store, request.collection, name)
         packed = self.pack_core(request)
-        result = to_result(packed, request_id or uuid4().hex)
+        result = to_result(packed, name)
         if self._log is None or not request.log:
             return Answer(result, {})
         if self.store.read_only:
@@ -101,17 +110,20 @@ class Packer(Closing):
             return Answer(result, {})
         shared = self._write(packed, request, result, caller)
         if lost := self._log.take_lost():
+            count = "1 pack log record was" if lost == 1 else f"{lost} pack log records were"
             result.warnings.append(
-                f"log_dropped: {lost} pack log records were lost since the last answer; give the "
-                f"store more room, or log in sync mode"
+                f"log_dropped: {count} lost since the last answer: {self._log.why_lost}"
             )
+        if taken := self._names.take_warning():
+            result.warnings.append(taken)
         return Answer(result, shared)
 
     def pack_core(self, request: PackRequest) -> Packed:
         """Look up, decide and render, without a log entry and without a result's objects.
 
-        Raises StoreError where the packer was closed.
+        Raises StoreError where the packer was closed, and in a process that was forked since.
         """
+        self._process.require()
         if self._closed:
             raise StoreError("this packer is closed; open another, or pack before `close`")
         at = self._clock() if request.as_of is None else request.as_of
@@ -141,7 +153,9 @@ class Packer(Closing):
             self._log.flush()
 
     def close(self) -> None:
-        """Write what is still to be logged, and let go of the store if it is ours."""
+        """Write what is still to be logged, and let go of the store if it is ours. In a process
+        that was forked since, the log stays the business of the one that opened it.
+        """
         self._closed = True
         if self._log is not None:
             self._log.close()
@@ -164,8 +178,8 @@ class Packer(Closing):
                 text=result.text, blocks=result.blocks, decisions=result.decisions, log=result.log
             )
             record = to_record(logged, shared)
-        except (TypeError, ValueError):
-            self._log.lose()
+        except (TypeError, ValueError) as error:
+            self._log.lose(f"what it holds is no JSON ({error})")
             return {}
         self._log.put(request.collection, record)
         if self._sync:

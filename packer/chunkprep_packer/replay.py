@@ -137,7 +137,8 @@ class Replayer:
         ).rows
         gone = logged.needed_ids(changed=changed) - {row.chunk_id for row in found}
         if gone:
-            raise NotFoundError(f"{len(gone)} chunks are gone, {min(gone)} among them")
+            many = f"{len(gone)} chunks are gone, {min(gone)} among them"
+            raise NotFoundError(many if len(gone) > 1 else f"chunk {min(gone)} is gone")
         self._profiles.load(pin.profile for pin in logged.request.pin_text)
         return logged.facts(found, self._profiles.templates)
 

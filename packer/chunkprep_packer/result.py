@@ -133,4 +133,4 @@ class PackResult(BaseModel):
     """The figures of the pack."""
     warnings: list[str]
     """Each starts with a code: rank1_too_large, floor_overrun, nothing_survived,
-    budget_below_smallest, ids_unknown, log_dropped."""
+    budget_below_smallest, ids_unknown, log_dropped, request_id_taken."""

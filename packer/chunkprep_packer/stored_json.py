@@ -11,7 +11,7 @@ from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import ChunkRow
 
 if TYPE_CHECKING:
-    from chunkprep_store import Change, Impact, VersionInfo
+    from chunkprep_store import Change, HistoryEntry, Impact, VersionInfo
 
 _OF_A_DOCUMENT = (
     "document", "title", "version", "status", "effective_from", "effective_to", "valid_from",
@@ -36,7 +36,17 @@ def document_record(info: VersionInfo) -> dict[str, Any]:
 def version_record(info: VersionInfo) -> dict[str, Any]:
     """One line of `versions --json`: with the history of its metadata and status."""
     fields = {name: _plain(name, getattr(info, name)) for name in _OF_A_VERSION}
-    return {**fields, "history": [with_iso(asdict(entry)) for entry in info.history]}
+    return {**fields, "history": [_history_record(entry) for entry in info.history]}
+
+
+def _history_record(entry: HistoryEntry) -> dict[str, Any]:
+    """A change of one field; the store keeps moments among its values as digits."""
+    fields = with_iso(asdict(entry))
+    if entry.field in _MOMENTS:
+        for name in ("old", "new"):
+            value = orjson.loads(fields[name] or "null")
+            fields[name] = iso(value)
+    return fields
 
 
 def chunk_record(row: ChunkRow, encoding: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from chunkprep_store.known_documents import KnownDocument
 from chunkprep_store.lifecycle import Decided
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.packlog import Impact, PackedChunk, PackRecord
+from chunkprep_store.packlog_listing import PackLine, PackQuery
 from chunkprep_store.prices import FurtherPrice
 from chunkprep_store.prune import Pruned
 from chunkprep_store.reading import Snapshot
@@ -35,6 +36,8 @@ __all__ = [
     "LargeBlock",
     "Lookup",
     "Moved",
+    "PackLine",
+    "PackQuery",
     "PackRecord",
     "PackedChunk",
     "Pruned",

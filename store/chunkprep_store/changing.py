@@ -206,9 +206,11 @@ class Changing(Opened):
         """Drop a failure whose source is gone."""
         self._change(collection, lambda c, n: runs.forget_failure(c, n, document))
 
-    def write_packs(self, collection: str, records: Sequence[PackRecord]) -> None:
-        """Write pack records in one transaction; a request id that is there is left as it is."""
-        self._change(collection, lambda c, n: packlog_writing.write_packs(c, n, records))
+    def write_packs(self, collection: str, records: Sequence[PackRecord]) -> list[tuple[str, str]]:
+        """Write pack records in one transaction. One that is there already is left as it is;
+        another one whose request id is taken gets a further id: returns these, asked and stored.
+        """
+        return self._change(collection, lambda c, n: packlog_writing.write_packs(c, n, records))
 
     def put_prices(
         self, collection: str, encoding: str, profile: str, prices: Sequence[FurtherPrice]

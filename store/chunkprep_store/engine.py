@@ -26,6 +26,7 @@ from chunkprep_ingest.errors import (
     StoreError,
     UnavailableError,
 )
+from chunkprep_store.own_process import OwnProcess
 from chunkprep_store.sqlite_file import OpenedFile, SqliteFile, sqlite_file
 
 T = TypeVar("T")
@@ -78,6 +79,7 @@ class Database:
     """
 
     def __init__(self, url: str, hurried: Callable[[], bool] = bool) -> None:
+        self.process = OwnProcess()
         self.hurried = hurried
         self.url = parse_url(url)
         self.dialect = self.url.get_backend_name()
@@ -96,9 +98,12 @@ class Database:
         return self.url.set(drivername=self.dialect).render_as_string(hide_password=True)
 
     def close(self) -> None:
-        """Close every pooled connection."""
-        self.engine.dispose()
-        self._single.dispose()
+        """Close every pooled connection; those of the process that this one was forked from stay
+        as they are.
+        """
+        if self.process.here():
+            self.engine.dispose()
+            self._single.dispose()
 
     def require_in_place(self) -> None:
         """Raise StoreMovedError where the SQLite file is not the one that was opened any more."""
@@ -111,6 +116,7 @@ class Database:
 
         Raises StoreError where the store is read-only.
         """
+        self.process.require()
         if self.read_only:
             raise StoreError(f"{self.url.database} is read-only; nothing was changed")
         with _translated(), self.engine.connect() as connection:
@@ -123,6 +129,7 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[sa.Connection]:
         """A reading transaction: all its statements see the database as of its first."""
+        self.process.require()
         options: dict[str, Any] = {"chunkprep_begin": "BEGIN"}
         if self.dialect == "postgresql":
             options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -171,7 +178,7 @@ class Database:
         try:
             return self._rows(statement, parameters)
         except _DroppedError as error:
-            raise UnavailableError(f"the database does not answer: {error}") from error
+            raise _unanswered(error) from error
 
     def _rows(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         connection = self._raw_connection()
@@ -189,15 +196,14 @@ class Database:
 
     def _raw_connection(self) -> sa.PoolProxiedConnection:
         """A pooled connection; connecting raises the driver's own error, which nobody wraps."""
+        self.process.require()
         dbapi = self._single.dialect.dbapi
         assert dbapi is not None
         try:
             with _translated():
                 return self._single.raw_connection()
         except dbapi.OperationalError as error:
-            raise UnavailableError(
-                f"the database does not answer: {error}; check --store and that it runs"
-            ) from error
+            raise _unanswered(error) from error
 
     def _disconnected(self, error: Exception, connection: Any) -> bool:
         dbapi = self._single.dialect.dbapi
@@ -245,10 +251,16 @@ def _translated() -> Iterator[None]:
         yield
     except OperationalError as error:
         if error.connection_invalidated or _unreachable(error):
-            raise UnavailableError(
-                f"the database does not answer: {error.orig}; check --store and that it runs"
-            ) from error
+            raise _unanswered(error.orig) from error
         raise
+
+
+def _unanswered(said: object) -> UnavailableError:
+    """What a driver says in several lines, in one."""
+    reason = " ".join(str(said).split()).rstrip(".?")
+    return UnavailableError(
+        f"the database does not answer: {reason}; check --store and that it runs"
+    )
 
 
 def _unreachable(error: OperationalError) -> bool:

@@ -78,7 +78,7 @@ def read_packs(
     for rows in streamed.partitions(200):
         used = _used(connection, [row.id for row in rows])
         for row in rows:
-            yield _record(row, tuple(used[row.id]))
+            yield to_record(row, tuple(used[row.id]))
 
 
 def _used(connection: sa.Connection, pack_ids: list[int]) -> dict[int, list[PackedChunk]]:
@@ -93,7 +93,8 @@ def _used(connection: sa.Connection, pack_ids: list[int]) -> dict[int, list[Pack
     return used
 
 
-def _record(row: sa.Row[Any], used: tuple[PackedChunk, ...]) -> PackRecord:
+def to_record(row: sa.Row[Any], used: tuple[PackedChunk, ...] = ()) -> PackRecord:
+    """The record in a row of `packs`; `used` are its chunks."""
     return PackRecord(
         request_id=row.request_id,
         at=row.at,

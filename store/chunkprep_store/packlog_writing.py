@@ -6,40 +6,84 @@ interpreter, it would take its time from the requests beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 import orjson
 import sqlalchemy as sa
 
+from chunkprep_ingest.ids import fingerprint
 from chunkprep_ingest.model import Moment
-from chunkprep_store.packlog import PackRecord
+from chunkprep_store.packlog import PackRecord, to_record
 from chunkprep_store.tables import packs
 
 Used = tuple[int, int, str, int | None, int | None]
 """A packed chunk: pack, position, chunk id, cut offset, version."""
 
 
+Waiting = tuple[str, PackRecord]
+"""A record to write, and the id that was asked for: its own may be a further one."""
+
+
 def write_packs(
     connection: sa.Connection, collection_id: int, records: Sequence[PackRecord]
-) -> None:
-    """Write records in one go; one with a request id that is there already is left out."""
-    by_id = {record.request_id: record for record in records}
-    there = set(connection.execute(_there(collection_id, list(by_id))).scalars())
-    fresh = [_row(collection_id, by_id[key]) for key in by_id if key not in there]
+) -> list[tuple[str, str]]:
+    """Write records in one go. One that is there already, as after a connection that was lost, is
+    left out; another one whose id is taken gets a further id: returns these, asked and stored.
+    """
+    waiting: list[Waiting] = [(record.request_id, record) for record in records]
+    settled: list[Waiting] = []
+    while waiting:
+        known = _known(connection, collection_id, {record.request_id for _, record in waiting})
+        fresh: list[Waiting] = []
+        again: list[Waiting] = []
+        for asked, record in waiting:
+            there = known.get(record.request_id)
+            if there is None:
+                known[record.request_id] = record
+                fresh.append((asked, record))
+            elif _same(there, record):
+                settled.append((asked, record))
+            else:
+                again.append((asked, _renamed(record)))
+        written = _write_fresh(connection, collection_id, [record for _, record in fresh])
+        for one in fresh:  # an id that was not written was taken by another writer meanwhile
+            (settled if one[1].request_id in written else again).append(one)
+        waiting = again
+    return [(asked, record.request_id) for asked, record in settled if asked != record.request_id]
+
+
+def _same(one: PackRecord, other: PackRecord) -> bool:
+    return replace(one, chunks=()) == replace(other, chunks=())
+
+
+def _renamed(record: PackRecord) -> PackRecord:
+    """The record under a further id, the same one whenever it is made."""
+    parts = (record.request_id, str(record.at), record.request_json, record.result_json)
+    return replace(record, request_id=f"{record.request_id}~{fingerprint(*parts)}")
+
+
+def _write_fresh(
+    connection: sa.Connection, collection_id: int, fresh: Sequence[PackRecord]
+) -> set[str]:
+    """Write records; returns the ids of those that were, but for ids that are taken by now."""
     if not fresh:
-        return
-    stored = _stored(connection, records)
+        return set()
+    by_id = {record.request_id: record for record in fresh}
+    stored = _stored(connection, fresh)
+    rows = _insert_packs(connection, [_row(collection_id, record) for record in fresh])
     used: list[Used] = [
         (number, chunk.position, chunk.chunk_id, chunk.offset, chunk.version_id)
         if stored.get(chunk.version_id, record.at + 1) <= record.at
         else (number, chunk.position, chunk.chunk_id, chunk.offset, None)
-        for key, number in _insert_packs(connection, fresh)
+        for key, number in rows
         for record in [by_id[key]]
         for chunk in record.chunks
     ]
     if used:
         used.sort(key=_by_version)
         _insert_used(connection, used)
+    return {key for key, _ in rows}
 
 
 def _stored(connection: sa.Connection, records: Sequence[PackRecord]) -> dict[int | None, Moment]:
@@ -64,10 +108,14 @@ def _by_version(chunk: Used) -> int:
     return chunk[4] or 0  # neighbours in the index: each of its pages is written once
 
 
-def _there(collection_id: int, request_ids: list[str]) -> sa.Select[str]:
-    return sa.select(packs.c.request_id).where(
+def _known(
+    connection: sa.Connection, collection_id: int, request_ids: Collection[str]
+) -> dict[str, PackRecord]:
+    """The records, without their chunks, that are there under these ids: as a rule none."""
+    query = sa.select(packs).where(
         packs.c.collection_id == collection_id, packs.c.request_id.in_(request_ids)
     )
+    return {row.request_id: to_record(row) for row in connection.execute(query)}
 
 
 _PACK = {

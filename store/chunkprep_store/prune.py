@@ -203,6 +203,7 @@ def vacuum(database: Database, stop_asked: Callable[[], bool]) -> bool:
     """Give the freed room back, and leave no deleted text behind in the text index; whether that
     was done before `stop_asked`.
     """
+    database.process.require()
     if database.dialect == "sqlite":
         return _vacuum_sqlite(database, stop_asked)
     autocommit = database.engine.execution_options(isolation_level="AUTOCOMMIT")

@@ -9,7 +9,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument
-from chunkprep_store import changes, documents, lookup, packlog, prices, runs, search, sizes
+from chunkprep_store import (
+    changes,
+    documents,
+    lookup,
+    packlog,
+    packlog_listing,
+    prices,
+    runs,
+    search,
+    sizes,
+)
 from chunkprep_store.changes import Change
 from chunkprep_store.collection import collection_id_or_none
 from chunkprep_store.documents import VersionInfo
@@ -17,6 +27,7 @@ from chunkprep_store.known_documents import KnownDocument, known_documents
 from chunkprep_store.lookup import Lookup
 from chunkprep_store.opened import Opened
 from chunkprep_store.packlog import Impact, PackRecord
+from chunkprep_store.packlog_listing import EVERY_PACK, Direction, PackLine, PackQuery, Place
 from chunkprep_store.recutting import open_numbers
 from chunkprep_store.runs import Failure, Run
 from chunkprep_store.search import SearchHit
@@ -232,6 +243,27 @@ class Reading(Opened):
         number = self.collection_id(collection)
         with self.database.snapshot() as connection:
             yield from packlog.read_packs(connection, number, since, request_id, holds)
+
+    def pack_lines(
+        self,
+        collection: str,
+        query: PackQuery = EVERY_PACK,
+        *,
+        limit: int,
+        place: Place | None = None,
+        direction: Direction = "after",
+    ) -> list[PackLine]:
+        """Logged packs to list, the newest first (by id where only the start of one is asked for):
+        at most `limit` after, or before, a place in that order.
+        """
+        return self._read(
+            collection,
+            lambda c, n: packlog_listing.list_packs(c, n, query, limit, place, direction),
+        )
+
+    def pack_count(self, collection: str, query: PackQuery = EVERY_PACK) -> int:
+        """How many packs are logged, of those asked for."""
+        return self._read(collection, lambda c, n: packlog_listing.count_packs(c, n, query))
 
     def impact(self, collection: str, document: str, version: int | None = None) -> list[Impact]:
         """Which logged packs used a document."""

@@ -59,13 +59,22 @@ def test_set_changes_metadata_and_keeps_a_history(two: Cli) -> None:
     assert (doc["version"], doc["authority"], doc["tags"]) == (1, 5, ["fruit", "red"])
     history = two.lines("versions", "a.md")[0]["history"]
     assert {entry["field"] for entry in history} == {"authority", "tags"}
+    two("set", "a.md", "valid_from=2026-01-02", "review_by=2027-03-04")
+    two("set", "a.md", "valid_from=")
+    [*_, first, second, third] = [
+        entry for entry in two.lines("versions", "a.md")[0]["history"] if "_" in entry["field"]
+    ]
+    assert (first["field"], first["old"], first["new"][:10]) == ("review_by", None, "2027-03-04")
+    assert (second["field"], second["old"]) == ("valid_from", None)
+    assert second["new"] == third["old"] == "2026-01-02T00:00:00Z"
+    assert third["new"] is None
     assert "no KEY=VALUE" in two("set", "a.md", "authority", code=2).stderr
     assert "authority" in two("set", "a.md", "authority=many", code=2).stderr
 
 
 def test_erase_needs_yes_and_leaves_no_text(two: Cli) -> None:
     assert "--yes" in two("erase", "a.md", code=2).stderr
-    two("erase", "a.md", "--yes")
+    assert "a.md is erased: 1 version, 1 chunk\n" in two("erase", "a.md", "--yes").stderr
     assert b"Apples" not in (two.folder / "chunkprep.db").read_bytes()
     report = two.ingest("docs")
     assert {d["document"]: d["outcome"] for d in report["documents"]} == {

@@ -135,7 +135,10 @@ def test_lambda_needs_a_pack_with_vectors_and_the_rest_go_on(ingested: Cli) -> N
     assert told[diverse["request_id"]]["error"] is None
     assert told[diverse["request_id"]]["enters"]
     assert "packed without diversity" in told[plain["request_id"]]["error"]
-    assert plain["request_id"] in ingested("replay", "--mmr", 0).stderr
+    pack(ingested, 800)
+    first, last = ingested("replay", "--mmr", 0).stderr.splitlines()
+    assert first.startswith(f"2 packs of 3 cannot be replayed so; {plain['request_id']}: mmr: ")
+    assert last.endswith("of 1 packs change")
 
 
 def test_as_now_judges_by_what_is_in_force_now(ingested: Cli) -> None:

@@ -374,7 +374,7 @@ def test_packs_that_were_served_stale(filled: Store, prepare: Prepare) -> None:
         ("info", "s.md", 1),
     ]
     assert "pack stale used it" in found[0].message
-    assert "1 packs" in found[1].message
+    assert "1 pack used" in found[1].message
 
 
 def test_an_expired_chunk_that_was_served(filled: Store, prepare: Prepare) -> None:

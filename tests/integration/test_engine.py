@@ -20,8 +20,9 @@ Prepare = Callable[..., PreparedVersion]
 
 
 def test_a_server_that_does_not_answer_is_unavailable() -> None:
-    with pytest.raises(UnavailableError, match="does not answer"):
+    with pytest.raises(UnavailableError, match=r"does not answer: .*; check --store") as caught:
         Store.open("postgresql://nobody@127.0.0.1:1/nothing?connect_timeout=2")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 def test_a_folder_that_does_not_exist_is_named() -> None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkprep_packer.pages.plots import MOST_SERIES, Plot, bars, by_day, steps_to
+from chunkprep_packer.pages.plots import (
+    MOST_SERIES,
+    OWN_TONES,
+    Plot,
+    bars,
+    by_day,
+    steps_to,
+    tones,
+)
+from chunkprep_packer.pages.rendering import stylesheet
+from chunkprep_packer.result import Reason
 
 
 def parsed(plot: Plot) -> ElementTree.Element:
@@ -91,3 +103,27 @@ def test_rare_reasons_are_added_up_so_that_colours_stay_few() -> None:
 def test_importing_the_library_leaves_no_hook_behind() -> None:
     bars("Sizes", {"a": 5})
     assert not [finder for finder in sys.meta_path if type(finder).__module__ == "pygal"]
+
+
+def colours(scheme: int) -> dict[str, str]:
+    """The colour of each class of a plot's parts, in the light (0) or the dark scheme (1)."""
+    style = stylesheet()
+    block = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]
+    values = dict(re.findall(r"(--[\w-]+): (#\w+);", block))
+    rules = re.findall(r"([^{}]+)\{ fill: var\((--[\w-]+)\); \}", style)
+    return {
+        name: values[variable]
+        for selectors, variable in rules
+        for name in re.findall(r"\.part\.([\w-]+)", selectors)
+    }
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+@given(st.data())
+def test_no_two_kinds_in_a_plot_look_alike(scheme: int, data: st.DataObject) -> None:
+    known = sorted({*get_args(Reason), *OWN_TONES} - {"none"})
+    names = data.draw(st.permutations(known))[:MOST_SERIES]
+    fills = colours(scheme)
+    shown = [fills[tone] for tone in [*tones(names), "none"]]
+    assert len(set(shown)) == len(shown)
+    assert {*names} & OWN_TONES == {*tones(names)} & OWN_TONES

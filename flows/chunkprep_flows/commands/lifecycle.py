@@ -9,6 +9,7 @@ import click
 from chunkprep_flows.console import print_json, talk
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_store import Decided, Moved
 
@@ -152,8 +153,8 @@ def erase(document: str, yes: bool, store: str, collection: str, as_json: bool) 
     with opened(store) as target:
         gone = target.erase(collection, document, now=now())
         target.vacuum()
-    told = f"{document} is erased: {gone.versions} versions, {gone.chunks} chunks"
-    told += also(gone.moved)
+    what = f"{counted(gone.versions, 'version')}, {counted(gone.chunks, 'chunk')}"
+    told = f"{document} is erased: {what}{also(gone.moved)}"
     if not gone.versions:
         told = f"nothing is left of {document}: it was erased already, or only its failure was here"
     removed = {**gone._asdict(), "moved": listed(gone.moved)}

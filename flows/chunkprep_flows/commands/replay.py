@@ -12,6 +12,7 @@ from chunkprep_flows.commands.pack import ORDERS, STRATEGIES, choice
 from chunkprep_flows.console import print_json, print_records, print_table, talk
 from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, stacked, store_options
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import BOUNDARY_KINDS
@@ -151,9 +152,10 @@ def show_outcomes(found: list[Outcome], *, as_json: bool) -> int:
         for outcome in found:
             print_json(outcome_record(outcome))
         return 0 if compared else 1
-    for outcome in found:
-        if outcome.error is not None:
-            talk(f"{outcome.request_id} cannot be replayed so: {outcome.error}")
+    failed = [outcome for outcome in found if outcome.error is not None]
+    if failed:
+        first = f"{failed[0].request_id}: {failed[0].error}"
+        talk(f"{counted(len(failed), 'pack')} of {len(found):,} cannot be replayed so; {first}")
     show_changes(compared)
     show_means(compared, found)
     return 0 if compared else 1

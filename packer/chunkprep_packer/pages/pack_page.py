@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import orjson
-
 from chunkprep_ingest.errors import NotFoundError, RequestError
 from chunkprep_ingest.lifecycle import iso
-from chunkprep_ingest.model import Moment
 from chunkprep_packer import summary
 from chunkprep_packer.caller import caller_in
 from chunkprep_packer.compare import compare
 from chunkprep_packer.decide import Plan
 from chunkprep_packer.logged import LoggedPack, LoggedRequest
+from chunkprep_packer.pages.pack_blocks import block_list, document_facts_of
 from chunkprep_packer.replay import Replayer
 from chunkprep_store import PackRecord, Store
 
@@ -57,7 +54,9 @@ def pack_facts(
     store: Store, collection: str, request_id: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The logged pack, and the replay that `query` asks for. Raises NotFoundError, RequestError."""
-    record = next(iter(store.packs(collection, request_id=request_id)), None)
+    record = None
+    if request_id.isprintable():  # as every name is; databases do not hold all that is not
+        record = next(iter(store.packs(collection, request_id=request_id)), None)
     if record is None:
         raise NotFoundError(f"no pack {request_id!r} is logged in collection {collection!r}")
     logged = LoggedPack.of(record)
@@ -90,7 +89,10 @@ def pack_facts(
         if changes:
             facts["replay"] = _as_planned(after)
             facts["comparison"] = _comparison(request_id, before, after, names)
-    facts["documents"] = _documents(store, collection, record, facts)
+    documents = _documents(store, collection, record, facts)
+    for picture in _pictures(facts):
+        picture["blocks"] = block_list(picture["blocks"], documents)
+    facts["documents"] = documents
     return facts
 
 
@@ -134,6 +136,7 @@ def _picture(
         "packed": sum(d["outcome"] in ("packed", "truncated") for d in decisions),
         "skipped": sum(d["outcome"] == "skipped" for d in decisions),
         "segments": parts,
+        "blocks": list(blocks),
         "decisions": [dict(decision) for decision in decisions],
     }
 
@@ -147,7 +150,7 @@ def segments(
     """
     shown = list(blocks)
     best = min((b["rank"] for b in shown if b["rank"] is not None), default=None)
-    parts = [(_part_kind(b, best if floored else None), b["tokens"], b["document"]) for b in shown]
+    parts = [(_part_kind(b, best if floored else None), b["tokens"], _label(b)) for b in shown]
     note = used - sum(tokens for _, tokens, _ in parts)
     parts += [("note", note, "closing line")] if note > 0 else []
     parts += [("unused", slot - used, "unused")] if slot > used else []
@@ -157,6 +160,10 @@ def segments(
         found.append({"kind": kind, "tokens": tokens, "label": label, "start": at, "width": wide})
         start += tokens
     return found
+
+
+def _label(block: Mapping[str, Any]) -> str:
+    return block["document"] or "an erased document"
 
 
 def _part_kind(block: Mapping[str, Any], best: int | None) -> str:
@@ -205,41 +212,11 @@ def _documents(
     store: Store, collection: str, record: PackRecord, facts: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
     """Where each chunk is from, as far as it is still stored."""
-    shown = [facts["logged"], *([facts["replay"]] if facts["replay"] else [])]
-    ids = {d["chunk_id"] for picture in shown for d in picture["decisions"]}
+    ids = {d["chunk_id"] for picture in _pictures(facts) for d in picture["decisions"]}
+    ids |= {chunk.chunk_id for chunk in record.chunks}  # what is pinned too
     rows = store.lookup(collection, sorted(ids), at=record.as_of).rows
-    return {
-        row.chunk_id: {
-            "document": row.document,
-            "version": row.version,
-            "ordinal": row.ordinal,
-            "heading_path": orjson.loads(row.heading_path),
-            "access": orjson.loads(row.access),
-        }
-        for row in rows
-    }
+    return {row.chunk_id: document_facts_of(row) for row in rows}
 
 
-def pack_list(
-    store: Store, collection: str, *, since: Moment | None = None, most: int = 100
-) -> dict[str, Any]:
-    """The latest packs, the newest first, and how many are logged."""
-    latest, logged = deque[PackRecord](maxlen=most), 0
-    for record in store.packs(collection, since=since):
-        latest.append(record)
-        logged += 1
-    return {
-        "collection": collection,
-        "logged": logged,
-        "packs": [
-            {
-                "request_id": record.request_id,
-                "at": iso(record.at),
-                "slot": record.slot,
-                "used_tokens": record.used_tokens,
-                "fill": round(record.used_tokens / record.slot, 3),
-                "warnings": len(record.warnings),
-            }
-            for record in reversed(latest)
-        ],
-    }
+def _pictures(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [picture for picture in (facts["logged"], facts["replay"]) if picture]

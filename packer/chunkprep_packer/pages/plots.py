@@ -31,6 +31,9 @@ MOST_SERIES = 7
 OWN_TONES = frozenset({"packed", "truncated", "no_room", "too_large", "none"})
 """What has its own colour wherever it is shown."""
 
+ALIKE = {"packed": 0, "truncated": 1, "too_large": 4}
+"""The tones that look like one of these: where it is shown, they are not."""
+
 LEFT_OUT = frozenset({"desc", "title", "style", "script"})
 """What pygal puts at each mark for its script, and what the page's policy refuses."""
 
@@ -92,8 +95,8 @@ def _stacked(found: Mapping[date, Mapping[str, int]], dates: Sequence[date]) -> 
     shown, rest = names[:MOST_SERIES], names[MOST_SERIES:]
     empty: dict[str, int] = {}
     series = [
-        Series(name, _tone(name, n), tuple(found.get(day, empty).get(name, 0) for day in dates))
-        for n, name in enumerate(shown)
+        Series(name, tone, tuple(found.get(day, empty).get(name, 0) for day in dates))
+        for name, tone in zip(shown, tones(shown), strict=True)
     ]
     if rest:
         others = tuple(sum(found.get(day, empty).get(name, 0) for name in rest) for day in dates)
@@ -101,8 +104,11 @@ def _stacked(found: Mapping[date, Mapping[str, int]], dates: Sequence[date]) -> 
     return series
 
 
-def _tone(name: str, n: int) -> str:
-    return name if name in OWN_TONES else f"tone-{n}"
+def tones(names: Sequence[str]) -> list[str]:
+    """A class for each of at most MOST_SERIES names, no two of which look alike."""
+    taken = {ALIKE[name] for name in names if name in ALIKE}
+    free = (f"tone-{n}" for n in range(MOST_SERIES) if n not in taken)
+    return [name if name in OWN_TONES else next(free) for name in names]
 
 
 def _columns(series: Sequence[Series], labels: Sequence[str], *, numbers: bool) -> Any:

@@ -17,7 +17,8 @@ from chunkprep_ingest.model import Moment
 from chunkprep_packer.pages.corpus_page import corpus_facts, document_list
 from chunkprep_packer.pages.document_page import document_facts
 from chunkprep_packer.pages.health_page import health_facts
-from chunkprep_packer.pages.pack_page import pack_facts, pack_list
+from chunkprep_packer.pages.pack_list_page import pack_list
+from chunkprep_packer.pages.pack_page import pack_facts
 from chunkprep_packer.pages.rendering import document_of, part, stylesheet
 from chunkprep_packer.pages.runs_page import runs_facts
 from chunkprep_store import Finding, Store

@@ -15,7 +15,8 @@ from chunkprep_packer.eligibility import opens
 from chunkprep_packer.pages.corpus_page import corpus_facts, document_list
 from chunkprep_packer.pages.document_page import document_facts
 from chunkprep_packer.pages.health_page import health_facts
-from chunkprep_packer.pages.pack_page import pack_facts, pack_list
+from chunkprep_packer.pages.pack_list_page import pack_list, wanted_list
+from chunkprep_packer.pages.pack_page import pack_facts
 from chunkprep_packer.pages.rendering import HEADERS, ServedLinks, page, stylesheet
 from chunkprep_packer.pages.runs_page import freshness, runs_facts
 from chunkprep_store import Store
@@ -116,7 +117,10 @@ def pages_router(
 
     @router.get("/{collection}/packs")
     def packs(request: Request, collection: str) -> Response:
-        return whole(request, collection, "packs.html", lambda s: pack_list(s, collection))
+        def facts(store: Store) -> dict[str, Any]:
+            return pack_list(store, collection, wanted_list(request.query_params))
+
+        return whole(request, collection, "packs.html", facts)
 
     @router.get("/{collection}/pack/{request_id}")
     def pack(request: Request, collection: str, request_id: str) -> Response:

@@ -13,6 +13,7 @@ from chunkprep_ingest.lifecycle import iso
 from chunkprep_packer.caller import caller_in
 from chunkprep_packer.eligibility import may_see
 from chunkprep_packer.logged import packs_called, request_fields
+from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.service import shapes
 from chunkprep_packer.service.access import authorize, service_of
 from chunkprep_packer.service.answers import PROBLEMS, json_answer
@@ -69,7 +70,7 @@ def logged_pack(
             f"no pack {request_id!r} is in the log of {collection!r}; it is written within a "
             f"second of its answer"
         )
-    result = orjson.loads(found.result_json)
+    result = logged_result(found)
     return json_answer(
         {
             **_named(found),

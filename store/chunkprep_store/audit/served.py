@@ -44,7 +44,7 @@ def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Find
     for row in rows(connection, query):
         text = f"pack {row.request_id} used it, though it was not in force {iso(row.as_of)}"
         yield finding("served_stale", "error", text, row.document, row.version, row.chunk_id)
-    count = sa.func.count(packs.c.id.distinct()).label("count")
+    count = sa.func.count(packs.c.id.distinct()).label("many")
     later = (
         _used(collection_id, versions.c.status, count, sa.func.max(packs.c.at).label("last"))
         .where(
@@ -59,7 +59,8 @@ def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Find
     )
     for row in rows(connection, later):
         what = _SINCE.get(row.status, "replaced")
-        text = f"{what} since {row.count} packs used it, the last {iso(row.last)}"
+        used = "1 pack" if row.many == 1 else f"{row.many:,} packs"
+        text = f"{what} since {used} used it, the last {iso(row.last)}"
         yield finding("served_stale", "info", text, row.document, row.version)
 
 
