@@ -138,7 +138,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _lines(connection: sa.Connection, query: sa.Select[Any]) -> list[PackLine]:
+def _lines(connection: sa.Connection, query: sa.SelectBase) -> list[PackLine]:
     return [
         PackLine(row.id, row.request_id, row.at, row.slot, row.used_tokens, _count(row.warnings))
         for row in connection.execute(query)
