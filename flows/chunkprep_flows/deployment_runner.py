@@ -1,7 +1,8 @@
 """Prefect's runner of deployments, which a signal ends as a run of ours wants to be ended.
 
 On its own it kills the run that is under way when Ctrl-C comes, and leaves it Running in Prefect,
-where it keeps the next one waiting; on SIGTERM it makes a run Cancelled that has just completed.
+where it keeps the next one waiting; on SIGTERM it makes a run Cancelled that has just completed. It
+does not outlive an API that is away for some minutes.
 """
 
 from __future__ import annotations
@@ -11,22 +12,28 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Self
 
 import psutil
 from prefect.deployments.runner import RunnerDeployment
 from prefect.runner import Runner
 
+from chunkprep_flows.api_outage import Answering, leave_out_streams, tolerant
 from chunkprep_flows.console import talk
 from chunkprep_flows.interrupt import deaf_children
+from chunkprep_flows.prefect_talk import leave_out_tracebacks
+from chunkprep_flows.quiet_console import quiet_runs
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 30.0
 _IMPATIENCE_SECONDS = 3.0
 _TELL_SECONDS = 10.0
 """How long Prefect's API, which may be away, is told how runs ended whose processes are gone."""
+
+_AGAIN_SECONDS = 2.0
+"""How long it waits before it looks again whether the API is back."""
 
 _RUN = "prefect.engine"
 """The module that Prefect runs a flow run's process with."""
@@ -42,6 +49,9 @@ def run_deployments(
     then it is killed. A second signal makes it stop at once. The schedules are not paused on the
     way out.
     """
+    leave_out_tracebacks()
+    leave_out_streams()
+    quiet_runs()
     runner = _StoppedRunner(cancel_unbegun, len(deployments))
     for deployment in deployments:
         runner.add_deployment(deployment)
@@ -53,6 +63,7 @@ class _StoppedRunner(Runner):
     """Asks the processes of runs to stop, those too that were just being handed out."""
 
     def __init__(self, cancel_unbegun: Callable[[], None], limit: int) -> None:
+        self._observer: Any = None
         super().__init__(pause_on_shutdown=False, limit=limit)
         self._cancel_unbegun = cancel_unbegun
         self._patience = _PATIENCE_SECONDS
@@ -94,6 +105,37 @@ class _StoppedRunner(Runner):
                     process.terminate()
                 elif now > self._asked[process] + self._patience:
                     process.kill()
+
+    async def __aenter__(self) -> Self:
+        """As Prefect's own, but it outlives an API that is away."""
+        await super().__aenter__()
+        poller: Any = self._scheduled_run_poller
+        poller._get_and_submit_flow_runs = Answering().outliving(poller._get_and_submit_flow_runs)
+        proposer: Any = self._state_proposer
+        proposer.propose_crashed = self._once_answered(proposer.propose_crashed)
+        return self
+
+    def _once_answered(self, tell: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        """`tell`, when the API answers: a run that broke down unheard would keep its place."""
+
+        async def told(*args: Any, **kwargs: Any) -> Any:
+            while not self.stopping and await self._client.api_healthcheck() is not None:
+                await asyncio.sleep(_AGAIN_SECONDS)
+            return await tell(*args, **kwargs)
+
+        return told
+
+    @property
+    def _cancelling_observer(self) -> Any:
+        return self._observer
+
+    @_cancelling_observer.setter
+    def _cancelling_observer(self, observer: Any) -> None:
+        """Prefect sets it just before the observer begins to ask, too."""
+        if observer is not None and observer is not self._observer:
+            asks = observer._check_for_cancelled_flow_runs
+            observer._check_for_cancelled_flow_runs = tolerant(asks)
+        self._observer = observer
 
     async def serve(self) -> None:
         """Start the runs that are due until a signal comes and no run is left."""

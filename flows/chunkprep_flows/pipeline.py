@@ -28,6 +28,7 @@ from chunkprep_flows.ingest_report import (
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.interrupt import StoppedError, stop_asked
 from chunkprep_flows.kept_stores import STORES
+from chunkprep_flows.looked_at import looked_at
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Judged, Refused, Work, batch_size, batches, same_key_other_place
 from chunkprep_flows.reading import READERS, reading_of
@@ -37,6 +38,7 @@ from chunkprep_flows.sync import NOTHING, forget_gone_failures, withdraw_gone
 from chunkprep_flows.unfinished import recorded_end
 from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import KEY_CLASH, ConflictError, ReadError, UnavailableError
+from chunkprep_ingest.freshness import RECORD
 from chunkprep_ingest.listing import Listing, Unreadable
 from chunkprep_ingest.remote import is_remote
 from chunkprep_ingest.url_secrets import as_recorded
@@ -296,6 +298,8 @@ def finish(run: Run, report: IngestReport, listing: Listing) -> None:
         forget_gone_failures(run.store, run.settings, listing)
     summary = asdict(replace(report, documents=Outcomes()))
     del summary["documents"]
+    if not report.stopped:
+        summary[RECORD] = looked_at(run.store, run.settings.collection, listing, report.documents)
     if report.failed:
         listed = {failure.document for failure in run.store.failures(run.settings.collection)}
         summary["sources_failed"] = sources_failed(report, listed)[:MOST_SOURCES]

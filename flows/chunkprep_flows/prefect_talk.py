@@ -32,7 +32,8 @@ def api_reached() -> Iterator[None]:
 
 def leave_out_tracebacks() -> None:
     """Keep exceptions off the terminal where Prefect's log is quiet there: a failed run is told by
-    whoever started it, and Prefect's server has the traceback.
+    whoever started it, and Prefect's server has the traceback. That its server cannot be told of a
+    record goes unsaid, too.
     """
     from prefect.logging.handlers import PrefectConsoleHandler
 
@@ -40,6 +41,7 @@ def leave_out_tracebacks() -> None:
         quiet = handler.level >= logging.WARNING and isinstance(handler, PrefectConsoleHandler)
         if quiet and _no_exception not in handler.filters:
             handler.addFilter(_no_exception)
+            logging.raiseExceptions = False
 
 
 def _no_exception(record: logging.LogRecord) -> bool:

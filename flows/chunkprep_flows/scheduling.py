@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
+from prefect import get_client
+from prefect.client.schemas.schedules import IntervalSchedule
+from prefect.exceptions import ObjectNotFound
+from prefect.schedules import Interval
 from prefect.types.entrypoint import EntrypointType
 
 from chunkprep_flows.audit_settings import AuditSettings
@@ -29,6 +34,7 @@ def serve_flows(
 ) -> None:
     """Serve the ingest flow until interrupted, one run at a time, and the audit beside it.
 
+    An interval goes on from where the deployment's present schedule has it.
     A run that was handed out and did not begin holds its deployment's place: it is cancelled when
     this ends, and, where that was not possible, when it begins. `begun` is called once the Prefect
     API has answered.
@@ -55,8 +61,17 @@ def serve_flows(
 
 
 def _deployment(
-    flow: Any, settings: IngestSettings | AuditSettings, name: str, **schedule: Any
+    flow: Any,
+    settings: IngestSettings | AuditSettings,
+    name: str,
+    *,
+    cron: str | None,
+    interval: float | None,
 ) -> Any:
+    schedule: dict[str, Any] = {"cron": cron}
+    if interval is not None:
+        every = timedelta(seconds=interval)
+        schedule = {"schedule": Interval(every, anchor_date=_anchor(f"{flow.name}/{name}", every))}
     return flow.to_deployment(
         name=name,
         parameters={"settings": settings.model_dump(mode="json")},
@@ -65,3 +80,19 @@ def _deployment(
         entrypoint_type=EntrypointType.MODULE_PATH,
         **schedule,
     )
+
+
+def _anchor(deployment: str, every: timedelta) -> datetime | None:
+    """From when on the deployment's present schedule counts that interval; None if it has none.
+
+    Counted from each start, a long one would never be over where the process is often started.
+    """
+    with get_client(sync_client=True) as client:
+        try:
+            present = client.read_deployment_by_name(deployment)
+        except ObjectNotFound:
+            return None
+    for kept in (each.schedule for each in present.schedules):
+        if isinstance(kept, IntervalSchedule) and kept.interval == every:
+            return kept.anchor_date
+    return None

@@ -27,6 +27,9 @@ from chunkprep_flows.interrupt import StoppedError
 from chunkprep_flows.missed_runs import skip_missed
 from chunkprep_flows.wording import counted
 
+_ASKED_AGAIN = 3
+"""So often the next run is asked for where the answer names one that was due meanwhile."""
+
 
 class Told:
     """Takes what a run has to say; `served` where a schedule started it."""
@@ -75,23 +78,35 @@ def _make_up(name: str) -> None:
 
 
 def next_run(deployment_id: str) -> str:
-    """When the deployment's next run is due, in words: one that is due already is not meant."""
-    scheduled = FlowRunFilterStateType(any_=[StateType.SCHEDULED])
-    coming = FlowRunFilterExpectedStartTime.model_validate({"after_": datetime.now(UTC)})
+    """When the deployment's next run is due, in words: one that is due already is not meant.
+
+    An answer may come late, when the API was away.
+    """
     try:
-        with get_client(sync_client=True) as client:
-            runs = client.read_flow_runs(
-                deployment_filter=DeploymentFilter(
-                    id=DeploymentFilterId.model_validate({"any_": [deployment_id]})
-                ),
-                flow_run_filter=FlowRunFilter(
-                    state=FlowRunFilterState(type=scheduled), expected_start_time=coming
-                ),
-                sort=FlowRunSort.EXPECTED_START_TIME_ASC,
-                limit=1,
-            )
+        for _ in range(_ASKED_AGAIN):
+            due = _first_due(deployment_id, datetime.now(UTC))
+            if due is None:
+                return "no next run is scheduled"
+            if due > datetime.now(UTC):
+                return f"next run {due:%Y-%m-%d %H:%M:%S %Z}"
     except Exception as error:  # a line less told is no reason to fail a run
         return f"the next run is not known ({type(error).__name__})"
-    if not runs or runs[0].expected_start_time is None:
-        return "no next run is scheduled"
-    return f"next run {runs[0].expected_start_time:%Y-%m-%d %H:%M:%S %Z}"
+    return "the next run is due"
+
+
+def _first_due(deployment_id: str, after: datetime) -> datetime | None:
+    """When the first of the deployment's scheduled runs after that moment is."""
+    scheduled = FlowRunFilterStateType(any_=[StateType.SCHEDULED])
+    coming = FlowRunFilterExpectedStartTime.model_validate({"after_": after})
+    with get_client(sync_client=True) as client:
+        runs = client.read_flow_runs(
+            deployment_filter=DeploymentFilter(
+                id=DeploymentFilterId.model_validate({"any_": [deployment_id]})
+            ),
+            flow_run_filter=FlowRunFilter(
+                state=FlowRunFilterState(type=scheduled), expected_start_time=coming
+            ),
+            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+            limit=1,
+        )
+    return runs[0].expected_start_time if runs else None

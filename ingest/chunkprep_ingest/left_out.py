@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -27,6 +27,19 @@ def left_out(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     unlisted = {k: uri for k, uri in documents.items() if k not in keys and uri.startswith(roots)}
     listed = {file.uri for file in listing.files} if unlisted else set()
     return {key for key, uri in unlisted.items() if _is_left_out(uri, listed, listing.left_out)}
+
+
+def looked_past(listing: Listing, documents: Mapping[str, str]) -> Iterator[str]:
+    """The keys of those documents (URIs by key) that are not listed though they are there, as far
+    as that can be told: with other files of a remote place that was not listed whole, they are.
+    """
+    keys, listed = listing.keys, {file.uri for file in listing.files}
+    whole = tuple(root.rstrip("/") + "/" for root in listing.remote_roots)
+    for key, uri in documents.items():
+        if key not in keys:
+            unknown = is_remote(uri) and uri not in listed and not uri.startswith(whole)
+            if unknown or _is_left_out(uri, listed, listing.left_out):
+                yield key
 
 
 def is_file(path: Path) -> bool:

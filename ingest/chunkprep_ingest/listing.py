@@ -36,6 +36,8 @@ class Unreadable(NamedTuple):
     """Where it is, if that is not the path."""
     passing: bool = False
     """Whether the trouble may be over in a moment."""
+    below: bool = False
+    """Whether it hides what else is there: a folder, its ignore file, a source as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

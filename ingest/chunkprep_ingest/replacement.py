@@ -90,15 +90,35 @@ def _settled(
 ) -> dict[int, Standing]:
     of = {n: _draft_standing(v) for n, v in leads.items() if v.released_at is None}
     limit: Moment | None = None
+    after: int | None = None
     for index in range(len(order) - 1, -1, -1):
         version = order[index]
         before = order[index - 1] if index else None
+        following = order[index + 1].version if index + 1 < len(order) else None
         span = _range(version, before, limit)
-        after = order[index + 1].version if index + 1 < len(order) else None
-        of[version.version] = Standing(_status(version, after is None), span, after)
-        if span.start is not None:
-            limit = span.start if limit is None else min(limit, span.start)
+        taken_back = _taken_back(version, span)
+        successor = following if taken_back else after
+        status = _status(version, following is None if version.drafted else after is None)
+        of[version.version] = Standing(status, span, successor)
+        if taken_back and version.drafted:
+            continue
+        after = version.version
+        ends = [limit, version.closes_at if taken_back else span.start]
+        limit = min((end for end in ends if end is not None), default=None)
     return of
+
+
+def _taken_back(version: VersionFacts, span: EffectiveRange) -> bool:
+    """Whether an announced version became a draft again, or was withdrawn, before its day: it ends
+    nothing on that day. A draft leaves its predecessor open, a withdrawal is one of both.
+    """
+    decided = version.drafted or version.withdrawn
+    return (
+        decided
+        and version.closes_at is not None
+        and span.start is not None
+        and version.closes_at <= span.start
+    )
 
 
 def _current(leads: Mapping[int, VersionFacts], order: Sequence[VersionFacts]) -> int:
@@ -200,3 +220,19 @@ def _status(version: VersionFacts, last: bool) -> Status:
 def _draft_standing(version: VersionFacts) -> Standing:
     """A draft that was never released has no end; one that was, has that of its time in force."""
     return Standing("draft", EffectiveRange(version.valid_from, None), None)
+
+
+def takes_over(at: Moment, versions: Iterable[Standing], stands: bool) -> Moment | None:
+    """From when a document replaces another one that it supersedes from `at` on, by the standings
+    of its own versions: the first moment from `at` on at which one of them is in force.
+
+    Where none is, it is `at` if the document `stands` (it has expired, say), and never (None) if
+    it was taken back before its day: withdrawn, or a draft again.
+    """
+    starts = [
+        at if start is None else max(at, start)
+        for status, (start, end), _ in versions
+        if (status != "draft" or end is not None)
+        and (end is None or (end > at and (start is None or start < end)))
+    ]
+    return min(starts, default=at if stands else None)

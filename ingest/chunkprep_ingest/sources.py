@@ -134,7 +134,8 @@ class _Found:
             path = found.root / lost.relative
             told = ReadError("unreadable", f"{uri}: {lost.reason}", _REMEDY)
             key = key_of(path, found.root, "") if lost.relative else document_key(shown)
-            self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing))
+            below = not lost.relative or path.name == IGNORE_FILE
+            self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing, below))
         self.remote[found.root] = found
         if found.kind == "folder" and found.root.is_dir():
             self._add_folder(found.root)
@@ -149,12 +150,12 @@ class _Found:
     def _add_glob(self, source: str) -> None:
         root, pattern = split_path(source)
         if not root.is_dir():
-            self._fail(root, root, "no such folder")
+            self._fail(root, root, "no such folder", below=True)
             return
         found = [Entry(path, path.relative_to(root).as_posix()) for path in root.glob(pattern)]
         found = sorted(entry for entry in found if not hidden(entry.relative))
         if not found:
-            self._fail(Path(source), root, "no file matches")
+            self._fail(Path(source), root, "no file matches", below=True)
         for entry in found:
             if not (entry.path.is_dir() or _ours(entry.relative)) and self._takes(entry.relative):
                 self._add_file(entry, root)
@@ -199,14 +200,16 @@ class _Found:
         return found
 
     def _fail_below(self, root: Path, path: Path, reason: str, remedy: str | None) -> None:
-        self._fail(path, root, reason, remedy)
+        self._fail(path, root, reason, remedy, below=True)
 
-    def _fail(self, path: Path, root: Path, reason: str, remedy: str | None = None) -> None:
+    def _fail(
+        self, path: Path, root: Path, reason: str, remedy: str | None = None, *, below: bool = False
+    ) -> None:
         remote = self.remote.get(root)
         uri = remote.uri(path.relative_to(root).as_posix()) if remote else None
         error = ReadError("unreadable", f"{printable(uri or os.fspath(path))}: {reason}", remedy)
         key = key_of(path, root, path.name or os.fspath(path))
-        self.unreadable.setdefault(path, Unreadable(key, path, error, uri))
+        self.unreadable.setdefault(path, Unreadable(key, path, error, uri, below=below))
 
 
 def _quoted(name: str) -> str:

@@ -18,17 +18,20 @@ from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.render import block_texts, render
 from chunkprep_packer.summary import decisions
 from chunkprep_store import PackRecord, Store
+from chunkprep_store.packlog_columns import disagreement
 
 
 class Proof(NamedTuple):
     """Whether an unchanged replay gives the logged text, byte for byte.
 
-    `identical`: it does. `differs`: it does not (`detail` says where). `gone`: chunks that the
-    pack used were pruned or erased, so that it cannot be rebuilt.
+    `identical`: it does. `identical_but_pins`: all but its pinned texts does, which the log does
+    not hold. `differs`: it does not, or the row's columns say otherwise than its JSON (`detail`
+    says where). `gone`: chunks that the pack used were pruned or erased, so that it cannot be
+    rebuilt.
     """
 
     request_id: str
-    verdict: Literal["identical", "differs", "gone"]
+    verdict: Literal["identical", "identical_but_pins", "differs", "gone"]
     detail: str = ""
 
 
@@ -61,8 +64,12 @@ class Replayer:
         self._profiles = Profiles(store, counter_of)
 
     def verify(self, records: Iterable[PackRecord]) -> Iterator[Proof]:
-        """Prove each pack: the same decisions, and the same text."""
+        """Prove each pack: columns that say what its JSON says, the same decisions and text."""
         for record in records:
+            wrong = disagreement(record)
+            if wrong is not None:
+                yield Proof(record.request_id, "differs", wrong)
+                continue
             logged = LoggedPack.of(record)
             try:
                 facts = self._logged_facts(logged, changed=False)
@@ -158,12 +165,17 @@ class Replayer:
                     f"{new.chunk_id}: logged {old['outcome']} at {old['tokens']} tokens "
                     f"({old['reason']}), replayed {new.outcome} at {new.tokens} ({new.reason})",
                 )
+        if plan.used_tokens != logged.record.used_tokens:
+            text = f"logged {logged.record.used_tokens} used tokens, replayed {plan.used_tokens}"
+            return Proof(name, "differs", text)
         stored_hash = logged.result.get("stored_hash")
         text = self._render(plan, stored_only=stored_hash is not None)
         if text_hash(text) != (stored_hash or logged.result["text_hash"]):
             return Proof(name, "differs", "the same decisions, but another text")
+        if stored_hash is None:
+            return Proof(name, "identical")
         left_out = "but for the pinned texts, which the log does not hold"
-        return Proof(name, "identical", "" if stored_hash is None else left_out)
+        return Proof(name, "identical_but_pins", left_out)
 
     def _render(self, plan: Plan, *, stored_only: bool) -> str:
         return render(

@@ -19,6 +19,7 @@ from chunkprep_store.schema import SchemaState
 from chunkprep_store.search import SearchHit
 from chunkprep_store.sizes import DocumentCounts, LargeBlock, SizeCount
 from chunkprep_store.store import Store
+from chunkprep_store.succession import Moved
 
 __all__ = [
     "CHECKS",
@@ -34,6 +35,7 @@ __all__ = [
     "KnownDocument",
     "LargeBlock",
     "Lookup",
+    "Moved",
     "PackLine",
     "PackQuery",
     "PackRecord",

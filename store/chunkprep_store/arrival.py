@@ -12,8 +12,9 @@ from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import Moment, PreparedVersion
 from chunkprep_store.history import DRAFTED, DocumentRow, VersionRow
 from chunkprep_store.inplace import merge_metadata
-from chunkprep_store.links import Link, closed
+from chunkprep_store.links import Link
 from chunkprep_store.rows import inputs_digest, to_json, version_columns
+from chunkprep_store.succession import closed
 
 
 @dataclass(frozen=True, slots=True)

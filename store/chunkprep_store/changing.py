@@ -97,7 +97,8 @@ class Changing(Opened):
         reason: str | None = None,
         by: By = "hand",
     ) -> Decided:
-        """Take a document out of force from now on. What `by` "sync" withdrew revives when it is
+        """Take a document out of force from now on; what it was to supersede from a day still to
+        come is open again (`moved`). What `by` "sync" withdrew revives when it is
         written again, what was withdrawn by "hand" stays so until `restore`.
         """
         return self._change(
@@ -114,8 +115,9 @@ class Changing(Opened):
         reason: str | None = None,
     ) -> Decided:
         """A new version with the content of an old one (default: the one that stands for the
-        document), in force from now on; it holds until the source's bytes change. Of an erased
-        document the tombstone goes (version 0 is returned).
+        document), in force from now on, until a document takes over that supersedes it; it holds
+        until the source's bytes change. Of an erased document the tombstone goes (version 0 is
+        returned). Raises RequestError where another document declares that it supersedes it.
         """
         return self._change(
             collection,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 import sqlalchemy as sa
 
-from chunkprep_ingest.errors import NotFoundError
+from chunkprep_ingest.errors import NotFoundError, StoreError
 from chunkprep_ingest.model import ChunkRow, Moment, ParsedDocument
 from chunkprep_store.clauses import in_force_clause, opens_clause
 from chunkprep_store.rows import decode_elements
@@ -21,6 +21,10 @@ from chunkprep_store.tables import (
     metadata_history,
     versions,
 )
+
+_STANDING = ("active", "draft")
+_COUNTED = 200
+"""Sources whose documents one statement counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,51 @@ def list_documents(
         yield _info(row)
 
 
+def standing_uris(connection: sa.Connection, collection_id: int) -> dict[str, str]:
+    """Where each document was read from that is active, or a draft, by its key."""
+    query = (
+        sa.select(documents.c.document, versions.c.uri)
+        .join(versions, versions.c.document_id == documents.c.id)
+        .where(documents.c.collection_id == collection_id, versions.c.status.in_(_STANDING))
+        .order_by(versions.c.version)
+    )
+    return {row.document: row.uri for row in connection.execute(query)}
+
+
+def count_standing(
+    connection: sa.Connection, collection_id: int, sources: Sequence[str]
+) -> dict[str, int]:
+    """How many documents of each source are active, or drafts: those whose URI is the source's, a
+    slash, and as many parts as their key has.
+
+    One scan of the versions, which looks up a key only where the URI begins like a source's: a join
+    would look up all of them, ten times as long.
+    """
+    found: dict[str, int] = {}
+    for first in range(0, len(sources), _COUNTED):
+        part = sources[first : first + _COUNTED]
+        counts = [_count_of(source, collection_id) for source in part]
+        row = connection.execute(sa.select(*counts).where(versions.c.status.in_(_STANDING))).one()
+        found.update(zip(part, map(int, row), strict=True))
+    return found
+
+
+def _count_of(source: str, collection_id: int) -> sa.ColumnElement[int]:
+    key_slashes = (
+        sa.select(_slashes(documents.c.document))
+        .where(documents.c.id == versions.c.document_id, documents.c.collection_id == collection_id)
+        .scalar_subquery()
+    )
+    begins = sa.func.substr(versions.c.uri, 1, len(source) + 1) == f"{source}/"
+    parts = _slashes(versions.c.uri) - key_slashes == source.count("/") + 1
+    own = sa.case((begins, sa.case((parts, versions.c.document_id))))
+    return sa.func.count(own.distinct())
+
+
+def _slashes(text: sa.ColumnElement[str]) -> sa.ColumnElement[int]:
+    return sa.func.length(text) - sa.func.length(sa.func.replace(text, "/", ""))
+
+
 def list_versions(
     connection: sa.Connection, collection_id: int, document: str
 ) -> list[VersionInfo]:
@@ -148,6 +197,17 @@ def not_found(document: str) -> NotFoundError:
     )
 
 
+def _list(row: sa.Row[Any], column: str) -> tuple[Any, ...]:
+    """A version's JSON list. Raises StoreError naming the row where it cannot be read."""
+    try:
+        return tuple(orjson.loads(getattr(row, column)))
+    except (orjson.JSONDecodeError, TypeError) as error:
+        raise StoreError(
+            f"{row.document}, version {row.version}: {column} cannot be read ({error}); "
+            f"`chunkprep audit` names every such row"
+        ) from error
+
+
 def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionInfo:
     return VersionInfo(
         document=row.document,
@@ -161,8 +221,8 @@ def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionIn
         review_by=row.review_by,
         edition=row.edition,
         authority=row.authority,
-        access=tuple(orjson.loads(row.access)),
-        tags=tuple(orjson.loads(row.tags)),
+        access=_list(row, "access"),
+        tags=_list(row, "tags"),
         source=row.source,
         chunks=row.chunks,
         tokens=row.tokens,
@@ -176,8 +236,8 @@ def _info(row: sa.Row[Any], history: tuple[HistoryEntry, ...] = ()) -> VersionIn
         policy=row.policy,
         profile=row.profile,
         reader=row.reader,
-        warnings=tuple(orjson.loads(row.warnings)),
-        missing=tuple(orjson.loads(row.missing)),
+        warnings=_list(row, "warnings"),
+        missing=_list(row, "missing"),
         metadata_json=row.metadata,
         history=history,
     )

@@ -13,7 +13,9 @@ from chunkprep_ingest.model import Moment
 from chunkprep_store.changes import Outbox
 from chunkprep_store.documents import not_found
 from chunkprep_store.history import lock_documents
+from chunkprep_store.links import lock_links
 from chunkprep_store.prune import remove_content
+from chunkprep_store.succession import Moved, let_go
 from chunkprep_store.tables import (
     changes,
     chunks,
@@ -32,6 +34,8 @@ class Erased(NamedTuple):
     versions: int
     chunks: int
     packs: int
+    moved: tuple[Moved, ...] = ()
+    """What it was to replace from a day still to come, open again."""
 
 
 KEPT_IN_LOGS = frozenset({"chunk_id", "rank", "score", "tokens", "outcome", "reason"})
@@ -44,6 +48,7 @@ def erase(connection: sa.Connection, collection_id: int, key: str, now: Moment) 
     Its key stays as a tombstone: it is not ingested again until `restore`. Raises NotFoundError.
     Run `vacuum` afterwards, so that the freed pages hold nothing either.
     """
+    lock_links(connection, collection_id)
     document = lock_documents(connection, collection_id, [key]).get(key)
     failed = connection.execute(
         failures.delete().where(
@@ -68,20 +73,19 @@ def erase(connection: sa.Connection, collection_id: int, key: str, now: Moment) 
     )
     redacted = _redact_packs(connection, collection_id, key, chunk_ids)
     outbox = Outbox(collection_id, now)
+    moved = let_go(connection, document, outbox)
     removed = remove_content(connection, ids, outbox)
     forgotten = pack_chunks.c.version_id.in_(ids)
     connection.execute(pack_chunks.update().where(forgotten).values(version_id=None))
     connection.execute(versions.delete().where(owned))
-    connection.execute(
-        links.delete().where(sa.or_(links.c.old_id == document.id, links.c.new_id == document.id))
-    )
+    connection.execute(links.delete().where(links.c.old_id == document.id))
     connection.execute(
         documents.update()
         .where(documents.c.id == document.id)
         .values(erased_at=now, current_version=None)
     )
     outbox.send(connection)
-    return Erased(len(ids), removed, redacted)
+    return Erased(len(ids), removed, redacted, tuple(moved))
 
 
 def _redact_packs(

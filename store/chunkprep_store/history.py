@@ -13,6 +13,7 @@ from chunkprep_ingest.replacement import Standing, Standings, VersionFacts
 from chunkprep_ingest.successors import Place, match_successors
 from chunkprep_store.changes import Outbox
 from chunkprep_store.collection import insert_if_absent
+from chunkprep_store.documents import not_found
 from chunkprep_store.rows import standing_columns
 from chunkprep_store.tables import chunks, documents, metadata_history, versions
 
@@ -98,6 +99,19 @@ class VersionRow(NamedTuple):
         return max(self.stored_at, self.released_at or self.stored_at)
 
 
+class Held(NamedTuple):
+    """A document under lock, with its versions; there is at least one."""
+
+    document: DocumentRow
+    history: list[VersionRow]
+
+    @property
+    def current(self) -> VersionRow:
+        """The version that stands for the document."""
+        number = self.document.current_version
+        return next(row for row in self.history if row.version == number)
+
+
 _DOCUMENT_COLUMNS = [documents.c[name] for name in DocumentRow._fields]
 _VERSIONS = (
     sa.select(*(versions.c[name] for name in VersionRow._fields))
@@ -141,6 +155,14 @@ def _locked(
 def versions_of(connection: sa.Connection, document_id: int) -> list[VersionRow]:
     """Every version of a document, in order of its number."""
     return [VersionRow._make(r) for r in connection.execute(_VERSIONS, {"owner": document_id})]
+
+
+def hold(connection: sa.Connection, collection_id: int, key: str) -> Held:
+    """Lock a document. Raises NotFoundError where it is not here (or was erased)."""
+    document = lock_documents(connection, collection_id, [key]).get(key)
+    if document is None or document.current_version is None:
+        raise not_found(key)
+    return Held(document, versions_of(connection, document.id))
 
 
 def change_version(connection: sa.Connection, version_id: int, **values: Any) -> None:
@@ -203,8 +225,13 @@ def apply_standings(
         outbox.note(row.id, row.chunks, row.standing, standing)
 
 
-def _moment_of(status: Status, at: Moment) -> dict[str, Moment]:
-    return {"superseded": {"superseded_at": at}, "withdrawn": {"withdrawn_at": at}}.get(status, {})
+def _moment_of(status: Status, at: Moment) -> dict[str, Moment | None]:
+    moments: dict[Status, dict[str, Moment | None]] = {
+        "superseded": {"superseded_at": at},
+        "withdrawn": {"withdrawn_at": at},
+        "active": {"superseded_at": None},
+    }
+    return moments.get(status, {})
 
 
 def set_current(connection: sa.Connection, document_id: int, **values: int) -> None:
@@ -220,10 +247,18 @@ def link_versions(
     """
     for number, standing in after.of.items():
         known = before.of.get(number) if before is not None else None
-        if standing.successor is not None and (
-            known is None or known.successor != standing.successor
-        ):
+        if known is not None and known.successor == standing.successor:
+            continue
+        if standing.successor is not None:
             link_successors(connection, ids[number], ids[standing.successor])
+        elif known is not None:
+            unlink_successors(connection, ids[number])
+
+
+def unlink_successors(connection: sa.Connection, version_id: int) -> None:
+    """Nothing replaces the version any more: its chunks have no successors."""
+    mine = chunks.update().where(chunks.c.version_id == version_id)
+    connection.execute(mine.values(superseded_by=None))
 
 
 def link_successors(connection: sa.Connection, old_version_id: int, new_version_id: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import sqlalchemy as sa
@@ -12,54 +13,44 @@ from chunkprep_ingest.replacement import settle
 from chunkprep_store.changes import Outbox
 from chunkprep_store.documents import not_found
 from chunkprep_store.history import (
-    DocumentRow,
+    Held,
     VersionRow,
     apply_standings,
     change_version,
+    hold,
     lock_documents,
     store_decisions,
     versions_of,
 )
-from chunkprep_store.links import add_link, lock_links
+from chunkprep_store.links import lock_links
+from chunkprep_store.succession import Moved, add_link, follow, successor
 
 By = Literal["hand", "sync"]
 
 
 class Decided(NamedTuple):
-    """What a decision made of a document: the version that stands for it now."""
+    """What a decision made of a document: the version that stands for it now, the document that
+    supersedes it from `effective_to` on, if one does, and what else ends at another moment now.
+    """
 
     document: str
     version: int
     status: Status
     effective_from: Moment | None
     effective_to: Moment | None
+    superseded_by: str | None = None
+    moved: tuple[Moved, ...] = ()
 
 
-class Held(NamedTuple):
-    """A document under lock, with its versions; there is at least one."""
-
-    document: DocumentRow
-    history: list[VersionRow]
-
-    @property
-    def current(self) -> VersionRow:
-        """The version that stands for the document."""
-        number = self.document.current_version
-        return next(row for row in self.history if row.version == number)
-
-
-def hold(connection: sa.Connection, collection_id: int, key: str) -> Held:
-    """Lock a document. Raises NotFoundError where it is not here (or was erased)."""
-    document = lock_documents(connection, collection_id, [key]).get(key)
-    if document is None or document.current_version is None:
-        raise not_found(key)
-    return Held(document, versions_of(connection, document.id))
-
-
-def decided(connection: sa.Connection, collection_id: int, key: str) -> Decided:
+def decided(
+    connection: sa.Connection, collection_id: int, key: str, moved: Iterable[Moved] = ()
+) -> Decided:
     """How a document stands now."""
     row = hold(connection, collection_id, key).current
-    return Decided(key, row.version, row.status, row.effective_from, row.effective_to)
+    kind, _, by = (row.closed_by or "").partition(":")
+    successor = by if kind == "document" else None
+    span = row.effective_from, row.effective_to
+    return Decided(key, row.version, row.status, *span, successor, tuple(moved))
 
 
 def supersede(
@@ -87,7 +78,9 @@ def supersede(
         raise RequestError(f"{new} is {current.status}; release or restore it first", "new")
     start = current.valid_from if current.valid_from is not None else now
     outbox = Outbox(collection_id, now)
-    add_link(connection, locked[old], locked[new], start, outbox, "hand", reason)
+    declared = successor(connection, locked[new].id).says(old)
+    origin = "metadata" if declared else "hand"
+    add_link(connection, locked[old], locked[new], start, outbox, origin, reason)
     outbox.send(connection)
     return decided(connection, collection_id, old)
 
@@ -104,6 +97,7 @@ def withdraw(
 
     `by` "sync": seen again, it revives; "hand": it stays until `restore`.
     """
+    lock_links(connection, collection_id)
     held = hold(connection, collection_id, key)
     current = held.current
     if current.status == "withdrawn":
@@ -116,8 +110,9 @@ def withdraw(
         store_decisions(connection, row)
     settled = settle(row.facts for row in after)
     apply_standings(connection, held.history, settled, outbox, reason)
+    moved = follow(connection, held.document, outbox)
     outbox.send(connection)
-    return decided(connection, collection_id, key)
+    return decided(connection, collection_id, key, moved)
 
 
 def _withdrawn(row: VersionRow, current: bool, at: Moment, by: By) -> VersionRow:

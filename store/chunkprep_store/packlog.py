@@ -104,9 +104,21 @@ def to_record(row: sa.Row[Any], used: tuple[PackedChunk, ...] = ()) -> PackRecor
         used_tokens=row.used_tokens,
         request_json=row.request,
         result_json=row.result,
-        warnings=tuple(orjson.loads(row.warnings)),
+        warnings=read_warnings(row.warnings),
         chunks=used,
     )
+
+
+def read_warnings(text: str) -> tuple[str, ...]:
+    """The warnings in a row of `packs`, or UNREADABLE."""
+    try:
+        return tuple(orjson.loads(text))
+    except (orjson.JSONDecodeError, TypeError):
+        return UNREADABLE
+
+
+UNREADABLE = ("the warnings of this pack cannot be read",)
+"""Stands for warnings that were damaged in the log."""
 
 
 def impact(

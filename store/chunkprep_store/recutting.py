@@ -13,9 +13,14 @@ from chunkprep_ingest.model import Moment, PreparedVersion
 from chunkprep_ingest.replacement import cuts_of, settle
 from chunkprep_store.adding import WriteOutcome, add_version, id_base, insert_content
 from chunkprep_store.changes import Outbox
-from chunkprep_store.history import RECUT, DocumentRow, VersionRow, link_versions, versions_of
-from chunkprep_store.lifecycle import hold
-from chunkprep_store.links import link_to_document, links_onto
+from chunkprep_store.history import (
+    RECUT,
+    DocumentRow,
+    VersionRow,
+    hold,
+    link_versions,
+    versions_of,
+)
 from chunkprep_store.rows import (
     chunk_rows,
     encode_elements,
@@ -25,6 +30,7 @@ from chunkprep_store.rows import (
     to_json,
     version_columns,
 )
+from chunkprep_store.succession import ends_by_link, holding, link_to_document
 from chunkprep_store.tables import chunks, documents, metadata_history
 
 
@@ -148,10 +154,9 @@ def add_cut(
     _copy_history(connection, cut.id, added.version_id)
     ids = {v.version: v.id for v in history} | {row.version: added.version_id}
     link_versions(connection, ids, settle(v.facts for v in history), added.settled)
-    if (row.closed_by or "").startswith("document:"):
-        link_to_document(
-            connection, added.version_id, links_onto(connection, document.id)[0].new_id
-        )
+    if ends_by_link(row):
+        for link in holding(connection, document.id)[:1]:
+            link_to_document(connection, added.version_id, link.new_id)
     return row._replace(status=standing.status)
 
 

@@ -15,12 +15,14 @@ from chunkprep_ingest.model import Moment
 from chunkprep_store.adding import add_version
 from chunkprep_store.changes import Outbox
 from chunkprep_store.history import (
+    Held,
     VersionRow,
+    hold,
     link_versions,
     versions_of,
 )
 from chunkprep_store.inplace import resettle
-from chunkprep_store.lifecycle import Decided, Held, decided, hold
+from chunkprep_store.lifecycle import Decided, decided
 from chunkprep_store.links import lock_links
 from chunkprep_store.rows import (
     insert_chunks,
@@ -29,7 +31,8 @@ from chunkprep_store.rows import (
     to_json,
     version_columns,
 )
-from chunkprep_store.tables import chunk_prices, chunks, documents, elements, links, versions
+from chunkprep_store.succession import closed, follow, link_to_document, release
+from chunkprep_store.tables import chunk_prices, chunks, documents, elements, versions
 
 
 def restore(
@@ -42,8 +45,9 @@ def restore(
     reason: str | None,
 ) -> Decided:
     """Put a document in force again as a new version with the content of `version` (default: the
-    one that stands for it). Links that supersede it go. Of an erased or pruned document
-    nothing is left but what keeps it out: that goes, and its next ingest is taken (version 0).
+    one that stands for it), until another document takes over that supersedes it. Of an erased or
+    pruned document nothing is left but what keeps it out: that goes, and its next ingest is taken
+    (version 0).
 
     Raises RequestError where there is nothing to restore, NotFoundError.
     """
@@ -52,9 +56,10 @@ def restore(
         return Decided(key, 0, "withdrawn", None, None)
     held = hold(connection, collection_id, key)
     if version is None and held.current.pruned_at is not None:
+        release(connection, held, undo=version is None)
         return _let_in(connection, collection_id, held, now, reason)
     source = _to_restore(held, version)
-    connection.execute(links.delete().where(links.c.old_id == held.document.id))
+    onto = release(connection, held, undo=version is None)
     last = held.history[-1]
     stored_at = max([now, *(row.decided_at + 1 for row in held.history)])
     outbox = Outbox(collection_id, stored_at)
@@ -77,7 +82,10 @@ def restore(
         released_at=stored_at,
         closes_at=None,
         closed_by=None,
+        effective_from=None,
+        effective_to=None,
     )
+    row = closed(row, onto[0]) if onto else row
     stored = connection.execute(sa.select(versions).where(versions.c.id == source.id)).one()
     kept = ("title", "rendered", "coverage", "missing", "warnings", "tokens")
     values = {name: getattr(stored, name) for name in kept}
@@ -98,8 +106,11 @@ def restore(
     _copy_content(connection, source.id, base, changed)
     ids = {v.version: v.id for v in held.history} | {row.version: added.version_id}
     link_versions(connection, ids, added.before, added.settled)
+    if onto:
+        link_to_document(connection, added.version_id, onto[0].new_id)
+    moved = follow(connection, held.document, outbox)
     outbox.send(connection)
-    return decided(connection, collection_id, key)
+    return decided(connection, collection_id, key, moved)
 
 
 def _lift_tombstone(connection: sa.Connection, collection_id: int, key: str) -> bool:
@@ -121,7 +132,6 @@ def _let_in(
     """Of a pruned version nothing is left to restore: lift what keeps its source out, so that the
     next ingest stores it anew.
     """
-    connection.execute(links.delete().where(links.c.old_id == held.document.id))
     outbox = Outbox(collection_id, now)
     for number in {held.current.version, held.history[-1].version}:
         history = versions_of(connection, held.document.id)

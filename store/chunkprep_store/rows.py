@@ -41,6 +41,11 @@ def decode_elements(payload: bytes) -> tuple[str, tuple[Element, ...]]:
     return found["text"], tuple(Element(*e) for e in found["elements"])
 
 
+def decode_text(payload: bytes) -> str:
+    """The text alone, without making the elements."""
+    return str(orjson.loads(zlib.decompress(payload))["text"])
+
+
 def inputs_digest(prepared: PreparedVersion) -> str:
     """Of all that the chunk ids depend on, but for the document and the repeat."""
     prints = prepared.fingerprints

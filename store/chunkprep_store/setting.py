@@ -12,12 +12,20 @@ from chunkprep_ingest.metadata import METADATA_FIELDS, RENDERED_FIELDS, Metadata
 from chunkprep_ingest.model import Moment
 from chunkprep_store.changes import Outbox
 from chunkprep_store.collection import get_policy
-from chunkprep_store.history import DRAFTED, VersionRow, change_version, lock_documents
+from chunkprep_store.history import (
+    DRAFTED,
+    Held,
+    VersionRow,
+    change_version,
+    hold,
+    versions_of,
+)
 from chunkprep_store.inplace import replace_metadata
-from chunkprep_store.lifecycle import Decided, decided, hold
-from chunkprep_store.links import follow_metadata, links_from, lock_links
+from chunkprep_store.lifecycle import Decided, decided
+from chunkprep_store.links import lock_links
 from chunkprep_store.restoring import restore
 from chunkprep_store.rows import to_json
+from chunkprep_store.succession import Moved, follow
 
 
 def set_metadata(
@@ -35,12 +43,13 @@ def set_metadata(
     Raises RequestError for a field that cannot be set so, MetadataError for a wrong value.
     """
     _refuse_fields(fields)
-    if "supersedes" in fields:
-        lock_links(connection, collection_id)
+    lock_links(connection, collection_id)
+    moved: tuple[Moved, ...] = ()
     row, metadata = _changed(connection, collection_id, key, fields)
     _refuse_shown_date(connection, row, fields)
     if row.closed_by == DRAFTED and row.status == "draft" and metadata.status == "active":
-        restore(connection, collection, collection_id, key, row.version, now, reason)
+        back = restore(connection, collection, collection_id, key, row.version, now, reason)
+        moved = back.moved
         row, metadata = _changed(connection, collection_id, key, fields)
     held = hold(connection, collection_id, key)
     if row.status == "withdrawn" and metadata.status == "active" and "status" in fields:
@@ -50,12 +59,19 @@ def set_metadata(
     outbox = Outbox(collection_id, max(now, row.stored_at))
     change_version(connection, row.id, overrides=to_json(overrides))
     replace_metadata(connection, held.history, row, metadata, outbox, reason or "set by hand")
-    if metadata.status != "draft":
-        others = {*metadata.supersedes, *(k.old for k in links_from(connection, row.document_id))}
-        locked = lock_documents(connection, collection_id, others, now) if others else {}
-        follow_metadata(connection, held.document, metadata, locked, outbox)
+    moved += tuple(follow(connection, held.document, outbox, metadata.supersedes))
     outbox.send(connection)
-    return decided(connection, collection_id, key)
+    return decided(connection, collection_id, key, (*moved, *_reopened(connection, held, row)))
+
+
+def _reopened(connection: sa.Connection, held: Held, row: VersionRow) -> list[Moved]:
+    """The version before an announced one that became a draft again before its day."""
+    after = {now.id: now for now in versions_of(connection, held.document.id)}
+    return [
+        Moved(held.document.document, old.version, after[old.id].effective_to)
+        for old in held.history
+        if after[old.id].status == "active" and old.status == "superseded" and old.id != row.id
+    ]
 
 
 def _changed(

@@ -20,16 +20,11 @@ from chunkprep_store.history import (
     versions_of,
 )
 from chunkprep_store.inplace import update_in_place
-from chunkprep_store.links import (
-    follow_metadata,
-    link_to_document,
-    links_from,
-    links_onto,
-    lock_links,
-)
+from chunkprep_store.links import links_from, lock_links
 from chunkprep_store.recutting import add_cut, still_open
 from chunkprep_store.rows import chunk_rows, encode_elements, shared_columns, standing_columns
 from chunkprep_store.runs import forget_failure
+from chunkprep_store.succession import ends_by_link, follow, holding, link_to_document
 from chunkprep_store.tables import chunks, elements
 
 
@@ -56,13 +51,13 @@ def write_version(
         _forget_failure(connection, arrival)
         return _standing_outcome(arrival, outcome)
     if outcome == "metadata_only":
-        written = _take_over_metadata(connection, arrival, locked, outbox)
+        written = _take_over_metadata(connection, arrival, outbox)
     elif outcome == "recut":
-        written = _recut(connection, arrival, locked, outbox)
+        written = _recut(connection, arrival, outbox)
     elif outcome == "healed":
         written = _heal(connection, arrival, outbox)
     else:
-        written = _insert(connection, arrival, outcome, locked, outbox)
+        written = _insert(connection, arrival, outcome, outbox)
     _forget_failure(connection, arrival)
     outbox.send(connection)
     return written
@@ -77,6 +72,8 @@ def _lock(
     locked = lock_documents(connection, collection_id, [key, *source.supersedes], now)
     others = {link.old for link in links_from(connection, locked[key].id)} - set(locked)
     if others:
+        if not source.supersedes:
+            lock_links(connection, collection_id)
         locked |= lock_documents(connection, collection_id, others)
     return locked
 
@@ -97,28 +94,20 @@ def _standing_outcome(arrival: Arrival, outcome: Outcome) -> WriteOutcome:
 
 
 def _take_over_metadata(
-    connection: sa.Connection,
-    arrival: Arrival,
-    locked: dict[str, DocumentRow],
-    outbox: Outbox,
+    connection: sa.Connection, arrival: Arrival, outbox: Outbox
 ) -> WriteOutcome:
     prepared, metadata = arrival.prepared, arrival.metadata
     update_in_place(connection, arrival.history, prepared, metadata, arrival.by_hand, outbox)
-    follow_metadata(connection, arrival.document, metadata, locked, outbox)
+    follow(connection, arrival.document, outbox, metadata.supersedes)
     status = versions_of(connection, arrival.document.id)[-1].status
     return _standing_outcome(arrival, "metadata_only")._replace(status=status)
 
 
-def _recut(
-    connection: sa.Connection,
-    arrival: Arrival,
-    locked: dict[str, DocumentRow],
-    outbox: Outbox,
-) -> WriteOutcome:
+def _recut(connection: sa.Connection, arrival: Arrival, outbox: Outbox) -> WriteOutcome:
     """The same text in other chunks, where it is still to be served; else what stands stays."""
     written = _standing_outcome(arrival, "unchanged")
     if not arrival.same_source:
-        written = _take_over_metadata(connection, arrival, locked, outbox)
+        written = _take_over_metadata(connection, arrival, outbox)
     document = arrival.document
     history = versions_of(connection, document.id)
     if not still_open(history[-1], arrival.stored_at):
@@ -135,11 +124,11 @@ def _insert(
     connection: sa.Connection,
     arrival: Arrival,
     outcome: Literal["new", "updated", "revived"],
-    locked: dict[str, DocumentRow],
     outbox: Outbox,
 ) -> WriteOutcome:
     metadata = arrival.metadata
-    row = new_row(arrival, links_onto(connection, arrival.document.id))
+    onto = holding(connection, arrival.document.id)
+    row = new_row(arrival, onto)
     written = add_version(
         connection,
         arrival.history,
@@ -168,12 +157,9 @@ def _insert(
     )
     ids = {v.version: v.id for v in arrival.history} | {row.version: written.version_id}
     link_versions(connection, ids, written.before, written.settled)
-    if (row.closed_by or "").startswith("document:"):
-        onto = links_onto(connection, arrival.document.id)
+    if ends_by_link(row):
         link_to_document(connection, written.version_id, onto[0].new_id)
-    fresh = arrival.document._replace(last_version=row.version)
-    if metadata.status != "draft":
-        follow_metadata(connection, fresh, metadata, locked, outbox)
+    follow(connection, arrival.document, outbox, metadata.supersedes)
     status = written.settled.of[row.version].status
     tokens = sum(c.block_tokens for c in prepared.chunks)
     return WriteOutcome(

@@ -88,7 +88,7 @@ DAMAGES: dict[str, tuple[tuple[Any, ...], Found]] = {
     ),
     "a chunk over the cap": (
         (policies.update().values(settings=json.dumps({"cap": 20})),),
-        {("cap", "a.md")},
+        {("cap", "a.md"), ("remade", None)},
     ),
     "a stale profile": (
         (collections.update().values(profile="another"),),

@@ -61,6 +61,22 @@ def test_packs_are_proved_after_the_policies_have_been_ingested_twice_more(inges
     assert {p["request_id"]: p["verdict"] for p in proofs} == dict.fromkeys(packed, "identical")
 
 
+def test_packs_with_pinned_texts_are_counted_apart(ingested: Cli) -> None:
+    (ingested.folder / "upload.txt").write_text("What the caller brought along.")
+    pinned = pack(ingested, 1600, "--pin-text", "upload.txt")
+    plain = pack(ingested, 1600)
+    shown = ingested("replay", "--verify")
+    assert (
+        "1 of 2 packs rebuilt byte for byte, 1 but for pinned texts that the log does not hold"
+        in shown.stderr
+    )
+    proofs = {p["request_id"]: p["verdict"] for p in ingested.lines("replay", "--verify")}
+    assert proofs == {
+        pinned["request_id"]: "identical_but_pins",
+        plain["request_id"]: "identical",
+    }
+
+
 @pytest.mark.parametrize(
     ("change", "enters", "leaves"),
     [

@@ -33,6 +33,7 @@ def test_an_outage_is_told_and_ends_without_a_restart(
             assert int(answer.headers["retry-after"]) > 0
             assert name not in answer.text
         assert served.get("/healthz").status_code == 200
+        assert served.get("/metrics").status_code == 200
         server.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
         assert served.post("/v1/pack", request).status_code == 200
         assert served.get("/readyz").status_code == 200

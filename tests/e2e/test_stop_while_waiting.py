@@ -197,3 +197,6 @@ def test_while_another_run_of_the_collection_is_waited_for(prefect_api: str, cli
     check_waiting(stopped)
     assert "another run of the collection was waited for" in stopped.err
     assert not (cli.folder / "chunkprep.db").exists()
+    assert stopped.err.count("waiting for another run of collection default to end\n") == 1
+    assert "ERROR" not in stopped.err
+    assert stopped.err.count("\n") < 5, stopped.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,14 @@ from chunkprep_ingest.model import PreparedVersion
 from chunkprep_ingest.policy import Policy
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_store import CHECKS, Finding, FurtherPrice, PackedChunk, PackRecord, Sources, Store
-from chunkprep_store.tables import chunks, policies, versions
+from chunkprep_store.tables import (
+    chunk_prices,
+    chunks,
+    elements,
+    policies,
+    profiles,
+    versions,
+)
 
 Prepare = Callable[..., PreparedVersion]
 
@@ -142,6 +150,13 @@ def test_a_wrong_cached_price(filled: Store) -> None:
             block_tokens=row.block_tokens))  # fmt: skip
 
 
+@pytest.mark.parametrize("recount", ["all", 100, None])
+def test_a_wrong_sum_of_a_version(filled: Store, recount: Any) -> None:
+    damage(filled, versions.update().where(versions.c.chunks == 2).values(tokens=1))
+    (found,) = audit(filled, recount=recount)
+    assert (found.check, found.document, found.version) == ("count_drift", "b.md", 1)
+
+
 def test_a_wrong_price_of_a_boundary(filled: Store) -> None:
     row = filled.chunks("c", "a.md")[1]
     assert row.boundaries.count("sentence") > 0
@@ -166,6 +181,82 @@ def test_a_boundary_where_none_may_be(filled: Store, boundaries: str) -> None:
     assert (found.check, found.document) == ("boundaries", "b.md")
 
 
+BROKEN = ("xx", "7", "[[1]]", '[["a",1,2]]', "[null]")
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_list_of_a_chunk_that_cannot_be_read_is_named_and_the_audit_goes_on(
+    filled: Store, text: str
+) -> None:
+    damage(filled, chunks.update().where(chunk("a.md", 2, 0)).values(boundaries=text))
+    damage(filled, chunks.update().where(chunk("a.md", 2, 1)).values(additions=text))
+    damage(filled, chunks.update().where(chunk("a.md", 1, 0)).values(substitutions=text))
+    damage(filled, chunks.update().where(chunk("b.md", 1, 0)).values(text="Plain lies."))
+    for recount in ("all", None):
+        found = audit(filled, recount=recount)
+        assert [(f.check, f.document, f.version) for f in found if f.check != "count_drift"] == [
+            ("wholeness", "a.md", 1),
+            ("wholeness", "a.md", 2),
+            ("boundaries", "a.md", 2),
+            ("wholeness", "b.md", 1),
+        ]
+        assert "substitutions" in found[0].message
+
+
+def test_a_substitution_outside_of_the_text(filled: Store) -> None:
+    damage(filled, chunks.update().where(chunk("b.md", 1, 0)).values(substitutions='[[900,"x"]]'))
+    assert named(audit(filled)) == {("wholeness", "b.md")}
+
+
+@pytest.mark.parametrize("payload", [b"xx", zlib.compress(b"xx"), zlib.compress(b"{}")])
+def test_elements_that_cannot_be_read(filled: Store, payload: bytes) -> None:
+    only = sa.select(versions.c.id).where(versions.c.chunks == 2).scalar_subquery()
+    damage(filled, elements.update().where(elements.c.version_id == only).values(payload=payload))
+    (found,) = audit(filled)
+    assert (found.check, found.document) == ("wholeness", "b.md")
+    assert "cannot be read" in found.message
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["metadata", "source_metadata", "overrides", "rendered", "missing", "warnings"],
+)
+def test_a_json_text_of_a_version_that_cannot_be_read(filled: Store, column: str) -> None:
+    damage(filled, versions.update().where(versions.c.chunks == 2).values({column: "xx"}))
+    (found,) = [f for f in audit(filled) if f.check == "unreadable"]
+    assert (found.document, found.version) == ("b.md", 1)
+    assert column in found.message
+
+
+def test_a_policy_and_a_profile_that_cannot_be_read(filled: Store) -> None:
+    damage(filled, policies.update().values(settings="xx"))
+    damage(filled, profiles.update().values(template='{"name": 1}'))
+    for recount in ("all", None):
+        found = [f for f in audit(filled, recount=recount) if f.check == "unreadable"]
+        assert [f.message.split(":")[0] for f in found] == [
+            f"policy {Policy(cap=64).fingerprint}",
+            "profile profile-1",
+        ]
+
+
+def test_a_profile_that_is_gone(filled: Store) -> None:
+    damage(filled, profiles.delete())
+    (found,) = audit(filled)
+    assert (found.check, found.document) == ("count_drift", "a.md")
+    assert "profile profile-1 is not in this store" in found.message
+
+
+def test_a_further_price_that_cannot_be_read(filled: Store) -> None:
+    price = FurtherPrice(filled.chunks("c", "b.md")[0].chunk_id, 5, 2, 1, ())
+    filled.put_prices("c", "letters", "profile-1", [price])
+    assert {f.check for f in audit(filled)} <= {"count_drift", "profile_drift"}
+    block = filled.chunks("c", "b.md")[0].block_tokens
+    damage(filled, chunk_prices.update().values(boundaries="xx", block_tokens=block))
+    (found,) = [f for f in audit(filled) if f.check == "count_drift"]
+    assert (found.document, found.chunk_id) == ("b.md", price.chunk_id)
+    assert "boundaries 'xx' cannot be read" in found.message
+
+
 def test_a_lost_chunk(filled: Store) -> None:
     damage(filled, chunks.delete().where(chunk("b.md", 1, 1)))
     assert named(audit(filled, recount=None)) == {("wholeness", "b.md")}
@@ -184,8 +275,9 @@ def test_a_chunk_over_the_cap(filled: Store) -> None:
 
 
 def test_a_block_over_the_cap_in_a_further_encoding_is_only_told(filled: Store) -> None:
-    price = FurtherPrice(filled.chunks("c", "b.md")[0].chunk_id, 65, 1, 1, ())
-    filled.put_prices("c", "letters", "profile-1", [price])
+    ids = [row.chunk_id for row in filled.chunks("c", "b.md")]
+    prices = [FurtherPrice(name, cost, 1, 1, ()) for name, cost in zip(ids, (65, 5), strict=True)]
+    filled.put_prices("c", "letters", "profile-1", prices)
     (found,) = audit(filled, recount=None)
     assert (found.check, found.severity, found.document) == ("cap", "info", "b.md")
     assert named(audit(filled)) == {("cap", "b.md"), ("count_drift", "b.md")}
@@ -280,6 +372,76 @@ def test_an_expired_chunk_that_was_served(filled: Store, prepare: Prepare) -> No
         pack("late", 60 * second, 60 * second, filled.chunks("c", "s.md")[0].chunk_id)
     ])  # fmt: skip
     assert [f.severity for f in audit(filled) if f.check == "served_stale"] == ["error"]
+
+
+SECOND = 1_000_000
+
+
+def served(store: Store) -> list[tuple[str, str | None, str]]:
+    found = store.audit("c", now=NOW, checks=["served_stale"])
+    return [(f.severity, f.document, f.message.partition(",")[0]) for f in found]
+
+
+@pytest.fixture
+def packed(filled: Store, prepare: Prepare) -> Store:
+    """26.md, which 27.md supersedes from second 900, in a pack of second 100."""
+    filled.write_version("c", prepare("26.md", ONE), now=SECOND)
+    new = prepare("27.md", TWO, valid_from=900 * SECOND, supersedes="26.md")
+    filled.write_version("c", new, now=2 * SECOND)
+    used = filled.chunks("c", "26.md")[0].chunk_id
+    filled.write_packs("c", [pack("right", 100 * SECOND, 100 * SECOND, used)])
+    return filled
+
+
+def test_a_correction_after_the_pack_makes_it_no_error(packed: Store) -> None:
+    assert served(packed) == []
+    fields = {"valid_from": 500 * SECOND}
+    packed.set_metadata("c", "26.md", fields, now=200 * SECOND)
+    assert served(packed) == [("info", "26.md", "replaced since 1 pack used it")]
+    used = packed.chunks("c", "26.md")[0].chunk_id
+    packed.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
+    assert [f[0] for f in served(packed)] == ["error", "info"]
+
+
+@pytest.mark.parametrize("moved", [20 * SECOND, 800 * SECOND])
+def test_a_successors_date_that_moves_after_the_pack_is_a_note_at_most(
+    packed: Store, moved: int
+) -> None:
+    packed.set_metadata("c", "27.md", {"valid_from": moved}, now=200 * SECOND)
+    assert served(packed) == (
+        [("info", "26.md", "replaced since 1 pack used it")] if moved < 100 * SECOND else []
+    )
+
+
+@pytest.mark.parametrize("field", ["valid_from", "valid_to"])
+def test_the_dates_of_an_active_document_that_change_are_a_note(
+    filled: Store, prepare: Prepare, field: str
+) -> None:
+    filled.write_version("c", prepare("s.md", ONE), now=SECOND)
+    used = filled.chunks("c", "s.md")[0].chunk_id
+    filled.write_packs("c", [pack("right", 100 * SECOND, 100 * SECOND, used)])
+    other = {"valid_from": 500 * SECOND, "valid_to": 50 * SECOND}[field]
+    filled.set_metadata("c", "s.md", {field: other}, now=200 * SECOND)
+    assert served(filled) == [("info", "s.md", "its dates were changed since 1 pack used it")]
+    filled.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
+    assert [f[0] for f in served(filled)] == ["error", "info"]
+
+
+def test_a_draft_again_and_a_pack_for_a_day_to_come_are_noted(
+    filled: Store, prepare: Prepare
+) -> None:
+    filled.write_version("c", prepare("s.md", ONE), now=SECOND)
+    used = filled.chunks("c", "s.md")[0].chunk_id
+    for name, as_of in (("now", 100 * SECOND), ("to come", 900 * SECOND)):
+        filled.write_packs("c", [pack(name, 100 * SECOND, as_of, used)])
+    filled.set_metadata("c", "s.md", {"status": "draft"}, now=200 * SECOND)
+    assert served(filled) == [("info", "s.md", "it became a draft again since 2 packs used it")]
+    filled.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
+    filled.set_metadata("c", "s.md", {"status": "active"}, now=400 * SECOND)
+    assert [f[0] for f in served(filled)] == ["error"]
+    filled.write_version("c", prepare("s.md", TWO), now=500 * SECOND)
+    assert served(filled)[0][0] == "error"
+    assert served(filled)[1] == ("info", "s.md", "replaced since 2 packs used it")
 
 
 def test_a_checks_name_must_exist(filled: Store) -> None:

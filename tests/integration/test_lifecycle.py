@@ -93,7 +93,7 @@ def test_the_command_supersedes_from_now_or_from_the_named_date(
     for name, metadata in (("a.md", {}), ("b.md", {}), ("d.md", {"valid_from": ON})):
         store.write_version("c", prepare(name, OLD, **metadata), now=100)
     decided = store.supersede("c", "a.md", "b.md", now=500, reason="merged")
-    assert decided == ("a.md", 1, "superseded", None, 500)
+    assert decided == ("a.md", 1, "superseded", None, 500, "b.md", ())
     assert store.versions("c", "a.md")[0].reason == "merged"
     assert store.supersede("c", "b.md", "d.md", now=600).effective_to == ON
     with pytest.raises(MetadataError):
@@ -105,7 +105,7 @@ def test_the_command_supersedes_from_now_or_from_the_named_date(
 def test_withdrawn_by_hand_and_seen_again_stays_withdrawn(store: Store, prepare: Prepare) -> None:
     store.write_version("c", prepare("a.md", OLD), now=100)
     decided = store.withdraw("c", "a.md", now=200, reason="wrong")
-    assert decided == ("a.md", 1, "withdrawn", None, 200)
+    assert decided[:5] == ("a.md", 1, "withdrawn", None, 200)
     assert store.write_version("c", prepare("a.md", OLD), now=300).outcome == "unchanged"
     outcome = store.write_version("c", prepare("a.md", NEW), now=400)
     assert (outcome.outcome, outcome.status) == ("updated", "withdrawn")
@@ -134,7 +134,7 @@ def test_restore_is_a_new_version_with_the_old_content(store: Store, prepare: Pr
     before = store.chunks("c", "a.md")
     store.withdraw("c", "a.md", now=200)
     decided = store.restore("c", "a.md", now=300, reason="needed after all")
-    assert decided == ("a.md", 2, "active", 300, None)
+    assert decided[:5] == ("a.md", 2, "active", 300, None)
     after = store.chunks("c", "a.md")
     assert [r.text for r in after] == [r.text for r in before]
     assert not {r.chunk_id for r in after} & {r.chunk_id for r in before}
@@ -158,7 +158,7 @@ def test_restoring_an_earlier_version_holds_until_the_source_changes(
     assert (outcome.outcome, outcome.version) == ("updated", 4)
 
 
-def test_restore_undoes_a_supersession(store: Store, prepare: Prepare) -> None:
+def test_restore_undoes_a_supersession_by_hand(store: Store, prepare: Prepare) -> None:
     store.write_version("c", prepare("a.md", OLD), now=100)
     store.write_version("c", prepare("b.md", NEW), now=100)
     store.supersede("c", "a.md", "b.md", now=200)

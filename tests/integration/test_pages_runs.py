@@ -40,12 +40,20 @@ def ran(store: Store, hours_ago: int, summary: dict[str, object] | None, **more:
     return run_id
 
 
+def saw(source: str, documents: int, **more: Any) -> dict[str, Any]:
+    """What a run's record says of a source that was listed to its end."""
+    return {"source": source, "listed": True, "documents": documents, **more}
+
+
 def test_freshness_is_of_the_last_ingest_that_looked_at_everything(store: Store) -> None:
     assert client_of(store).get("/pages/c/runs").status_code == 404
-    ran(store, 40, {"new": 3, "failed": 0, "stopped": False})
-    ran(store, 20, {"unchanged": 2, "failed": 1, "stopped": False})
+    ingest(store, "a.md", "# A\n\nText.", now=NOW, collection="c", uri="file:///srv/docs/a.md")
+    assert "No ingest has looked at all" in client_of(store).get("/pages/c/runs").text
+    docs = saw("file:///srv/docs", 3)
+    ran(store, 40, {"new": 3, "failed": 0, "stopped": False, "looked_at": [docs]})
+    ran(store, 20, {"unchanged": 2, "failed": 1, "looked_at": [{**docs, "failed": 1}]})
     ran(store, 10, {"chunks": 8, "stopped": False}, kind="recount")
-    ran(store, 8, {"new": 1, "failed": 0, "stopped": False}, kind="retry")
+    ran(store, 8, {"new": 1, "failed": 0, "looked_at": [docs]}, kind="retry")
     ran(store, 5, {"new": 1, "left": 4, "stopped": True, "warnings": ["waited: `--store`"]})
     ran(store, 4, {"stopped": True, "error": "OSError: disk full"})
     ran(store, 3, None)
@@ -61,8 +69,36 @@ def test_freshness_is_of_the_last_ingest_that_looked_at_everything(store: Store)
     assert "disk full" in page
     assert "<code>--store</code>" in page
     assert "Without a failure" in page
+    assert "/srv/docs" in page
     listed = client_of(store).get("/pages?format=json").json()
     assert listed["freshness"]["c"]["whole_hours"] == 20.0
+
+
+def test_a_run_that_found_nothing_is_not_what_freshness_is_of(store: Store) -> None:
+    ingest(store, "a.md", "# A\n\nText.", now=NOW, collection="c", uri="file:///srv/docs/a.md")
+    ran(store, 40, {"unchanged": 1, "looked_at": [saw("file:///srv/docs", 1)]})
+    lost = {**saw("file:///srv/nosuch", 0), "listed": False}
+    ran(store, 2, {"failed": 1, "looked_at": [lost, saw("file:///srv/docs", 0)]})
+    facts = read(store)
+    assert (facts["whole_hours"], facts["clean_hours"]) == (40.0, 40.0)
+    docs, nosuch = facts["sources"]
+    assert (docs["documents"], docs["whole_hours"]) == (1, 40.0)
+    assert "nothing was found" in docs["remedy"]
+    assert (nosuch["documents"], nosuch["whole_at"]) == (0, None)
+    assert "could not be listed" in nosuch["remedy"]
+
+
+def test_the_collection_is_as_fresh_as_its_oldest_source(store: Store) -> None:
+    ingest(store, "a.md", "# A\n\nText.", now=NOW, collection="c", uri="file:///srv/docs/a.md")
+    ingest(store, "x/b.md", "# B\n\nText.", now=NOW, collection="c", uri="s3://b/x/b.md")
+    ran(store, 2000, {"unchanged": 1, "looked_at": [saw("s3://b", 1)]})
+    for hour in range(80):
+        ran(store, hour + 1, {"unchanged": 1, "looked_at": [saw("file:///srv/docs", 1)]})
+    facts = read(store)
+    assert facts["whole_hours"] == 2000.0
+    assert [one["whole_hours"] for one in facts["sources"]] == [1.0, 2000.0]
+    store.withdraw("c", "x/b.md", now=NOW, reason="gone", by="hand")
+    assert read(store)["whole_hours"] == 1.0
 
 
 def test_runs_are_paged(store: Store) -> None:

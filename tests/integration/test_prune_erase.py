@@ -110,6 +110,10 @@ def test_what_may_come_back_is_stored_anew_after_a_prune(store: Store, prepare: 
         assert store.write_version("c", prepare(name, text("one")), now=1_200).outcome == (
             "unchanged"
         )
+    with pytest.raises(RequestError, match=r"take `supersedes` out of new\.md"):
+        store.restore("c", "old.md", now=1_250)
+    store.set_metadata("c", "new.md", {"supersedes": ""}, now=1_250)
+    for name in ("hand.md", "old.md"):
         assert store.restore("c", name, now=1_300).version == 0
     for name in ("hand.md", "sync.md", "old.md"):
         back = store.write_version("c", prepare(name, text("one")), now=1_400)

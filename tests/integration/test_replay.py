@@ -25,7 +25,7 @@ from chunkprep_packer import (
 from chunkprep_packer.logged import LoggedPack
 from chunkprep_packer.ranking import rank
 from chunkprep_store import PackRecord, Store
-from chunkprep_store.tables import chunks
+from chunkprep_store.tables import chunks, pack_chunks, packs
 
 NOW = 1_000_000_000
 
@@ -115,13 +115,14 @@ def test_an_unchanged_replay_gives_the_logged_text(
     [record] = records(packer)
     replayer = Replayer(packer.store, "default")
     [proof] = replayer.verify([record])
-    assert proof.verdict == "identical", proof.detail
+    assert proof.verdict.startswith("identical"), proof.detail
     [replayed] = replayer.replay([record], {})
     assert replayed.before is not None
     if not options.get("pin_text") or options.get("log_pinned_text"):
         assert replayer.text(replayed.before) == result.text
-        assert proof.detail == ""
+        assert (proof.verdict, proof.detail) == ("identical", "")
     else:
+        assert proof.verdict == "identical_but_pins"
         assert "pinned" in proof.detail
 
 
@@ -147,6 +148,80 @@ def test_a_record_that_was_tampered_with_is_found(packer: Packer) -> None:
     [proof] = replayer.verify([replace(record, result_json=json.dumps(data))])
     assert proof.verdict == "differs"
     assert data["decisions"][0]["chunk_id"] in proof.detail
+
+
+COLUMNS: dict[str, Any] = {
+    "used_tokens": 1,
+    "slot": 5_000,
+    "as_of": NOW - 10**14,
+    "encoding": "cl100k_base",
+    "request": "xx",
+    "result": "xx",
+    "warnings": "xx",
+}
+
+
+ASKED = {"as_of": NOW + 100, "encoding": "o200k_base"}
+
+
+@pytest.mark.parametrize("format", [1, 2])
+@pytest.mark.parametrize(
+    ("column", "asked"),
+    [*((column, ASKED) for column in COLUMNS), ("as_of", {}), ("slot", {}), ("used_tokens", {})],
+)
+def test_a_column_that_says_otherwise_than_its_json_is_found(
+    packer: Packer, column: str, format: int, asked: dict[str, Any]
+) -> None:
+    pack(packer, **asked)
+    [record] = records(packer)
+    with packer.store.database.write() as connection:
+        if format == 1:
+            connection.execute(packs.update().values(**format_1(record)))
+        connection.execute(packs.update().values({column: COLUMNS[column]}))
+    [proof] = Replayer(packer.store, "default").verify(records(packer))
+    assert proof.verdict == "differs"
+    assert column in proof.detail
+    found = [f for f in packer.store.audit("default", now=NOW + 200) if f.check == "pack_log"]
+    assert [f.severity for f in found] == ["error"]
+    assert record.request_id in found[0].message
+
+
+def format_1(record: PackRecord) -> dict[str, str]:
+    """The JSON of a record as it was written before candidates were left out of the request."""
+    request, result = json.loads(record.request_json), json.loads(record.result_json)
+    request["candidates"] = [
+        {"chunk_id": d["chunk_id"], "score": d["score"]} for d in result["decisions"]
+    ]
+    return {"request": json.dumps(request), "result": json.dumps({**result, "format": 1})}
+
+
+@pytest.mark.parametrize("damage", ["gone", "another", "cut"])
+def test_packed_chunks_that_are_not_those_of_the_pack_are_found(
+    packer: Packer, damage: str
+) -> None:
+    pack(packer)
+    where = pack_chunks.c.position == 0
+    with packer.store.database.write() as connection:
+        connection.execute(
+            {
+                "gone": pack_chunks.delete().where(where),
+                "another": pack_chunks.update().where(where).values(chunk_id="0" * 32),
+                "cut": pack_chunks.update().where(where).values(cut_offset=3),
+            }[damage]
+        )
+    [proof] = Replayer(packer.store, "default").verify(records(packer))
+    assert (proof.verdict, "packed chunk" in proof.detail) == ("differs", True)
+    found = packer.store.audit("default", now=NOW + 200, checks=["pack_log"])
+    assert [f.severity for f in found] == ["error"]
+
+
+def test_a_log_in_order_has_no_findings_whatever_was_erased(packer: Packer) -> None:
+    for options in EVERY_WAY:
+        pack(packer, **options)
+    audit = packer.store.audit
+    assert list(audit("default", now=NOW + 200, checks=["pack_log"])) == []
+    packer.store.erase("default", "faq.md", now=NOW + 300)
+    assert list(audit("default", now=NOW + 400, checks=["pack_log"])) == []
 
 
 def test_a_record_of_format_1_is_read(packer: Packer) -> None:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from chunkprep_ingest.errors import ChunkprepError, MetadataError, NotFoundError, RequestError
 from chunkprep_ingest.ids import bytes_hash, digest, text_hash
@@ -59,7 +59,8 @@ class Lives(RuleBasedStateMachine):
         if Lives.template is not None and Lives.template.exists():
             shutil.copyfile(Lives.template, path)
         self.store = Store.open(f"sqlite:///{path}")
-        self.now = 0
+        self.now = self.latest = 0
+        self.by_hand: set[str] = set()
         self.cursor = 0
         self.mirror: dict[str, Change] = {}
         self.seen: dict[str, str] = {}
@@ -71,7 +72,26 @@ class Lives(RuleBasedStateMachine):
 
     def tick(self, by: int) -> int:
         self.now += by
+        self.latest = max(self.latest, self.now) + 50  # a stored moment goes past earlier ones
         return self.now
+
+    @initialize(announced=st.booleans())
+    def announce(self, announced: bool) -> None:
+        """In half of the lives a document is to be superseded by another one."""
+        if announced:
+            new = {"valid_from": 400, "supersedes": ["a"]}
+            self.store.write_version("c", prepare("a", ["four"], {}), now=self.tick(1))
+            self.store.write_version("c", prepare("b", ["four"], new), now=self.tick(1))
+
+    @rule(key=KEYS, draft=st.booleans(), by=st.integers(1, 60))
+    def out_and_in_again(self, key: str, draft: bool, by: int) -> None:
+        with suppress(ChunkprepError):
+            if draft:
+                self.store.set_metadata("c", key, {"status": "draft"}, now=self.tick(by))
+                self.store.set_metadata("c", key, {"status": "active"}, now=self.tick(by))
+            else:
+                self.store.withdraw("c", key, now=self.tick(by))
+                self.store.restore("c", key, now=self.tick(by))
 
     @rule(
         key=KEYS,
@@ -125,13 +145,14 @@ class Lives(RuleBasedStateMachine):
 
     @rule(key=KEYS, version=st.none() | st.integers(1, 3), by=st.integers(0, 60))
     def restore(self, key: str, version: int | None, by: int) -> None:
-        with suppress(NotFoundError, RequestError):
+        with suppress(NotFoundError, RequestError, MetadataError):
             self.store.restore("c", key, version=version, now=self.tick(by))
 
     @rule(old=KEYS, new=KEYS, by=st.integers(0, 60))
     def supersede(self, old: str, new: str, by: int) -> None:
         with suppress(NotFoundError, RequestError, MetadataError):
             self.store.supersede("c", old, new, now=self.tick(by))
+            self.by_hand.add(old)
 
     @rule(key=KEYS, start=DATES, end=DATES, by=st.integers(0, 60))
     def set_dates(self, key: str, start: int | None, end: int | None, by: int) -> None:
@@ -162,6 +183,29 @@ class Lives(RuleBasedStateMachine):
             for info in self.store.documents("c", at=at):
                 count[info.document] += 1
             assert set(count.values()) <= {1}
+
+    @invariant()
+    def a_document_ends_where_one_that_supersedes_it_begins(self) -> None:
+        """Of two documents, by what the versions in force say themselves, and of what is to come:
+        no overlap, and no end for a document that is not in force then.
+        """
+        for at in (self.now + 100, self.now + 300, self.now + 600, self.now + 1_000):
+            there = {d.document: d for d in self.store.documents("c", at=at)}
+            for info in there.values():
+                named = Metadata.model_validate_json(info.metadata_json).supersedes
+                standing = {d.document: d.status for d in self.store.documents("c")}
+                stands = standing[info.document] in ("active", "superseded")
+                assert not stands or set(named).isdisjoint(there)
+        announced = {
+            key
+            for d in self.store.documents("c")
+            for key in Metadata.model_validate_json(d.metadata_json).supersedes
+            if d.status in ("active", "superseded")
+        }
+        for info in self.store.documents("c"):
+            if info.status == "superseded" and info.document not in announced | self.by_hand:
+                ends = [e for e in (info.effective_to, info.valid_to) if e is not None]
+                assert min(ends) <= self.latest or info.valid_to == min(ends)
 
     @invariant()
     def the_mirror_equals_the_store_from_now_on(self) -> None:
@@ -203,3 +247,64 @@ class TestLives(Lives.TestCase):  # type: ignore[misc, valid-type]
             Lives.template = folder / "template.db"
             Store.open(f"sqlite:///{Lives.template}").close()
             self.addClassCleanup(shutil.rmtree, folder)
+
+
+ON = 400
+
+
+def take(store: Store, how: str, key: str, now: int) -> None:
+    """One decision by hand; one that is refused changes nothing."""
+    with suppress(ChunkprepError):
+        if how == "withdraw":
+            store.withdraw("c", key, now=now)
+        elif how == "restore":
+            store.restore("c", key, now=now)
+        else:
+            store.set_metadata("c", key, {"status": how}, now=now)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["withdraw", "restore", "draft", "active"]),
+            st.sampled_from(["old", "new"]),
+            st.integers(1, 200),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_of_two_editions_one_is_in_force_whatever_comes_and_goes(
+    events: list[tuple[str, str, int]],
+) -> None:
+    """An announced edition and the one that it supersedes: never both; one of them, where neither
+    is out; the old one, where the new one was taken back before its day.
+    """
+    now, begun = 2, False
+    with (
+        tempfile.TemporaryDirectory(prefix="chunkprep-two-") as folder,
+        Store.open(f"sqlite:///{folder}/store.db") as store,
+    ):
+        store.start_run("c", now=0)
+        new = {"valid_from": ON, "supersedes": ["old"]}
+        store.write_version("c", prepare("old", ["one"], {}), now=1)
+        store.write_version("c", prepare("new", ["two"], new), now=2)
+        for how, key, by in events:
+            last = now + by - 1  # nothing changes between two events but the time
+            begun = begun or (last >= ON and "new" in in_force_at(store, last))
+            now += by
+            take(store, how, key, now)
+            status = {d.document: d.status for d in store.documents("c")}
+            out = {key for key, s in status.items() if s in ("draft", "withdrawn")}
+            for at in {now, now + 1, max(now, ON - 1), max(now, ON), now + 1_000}:
+                there = in_force_at(store, at)
+                assert len(there) <= 1
+                if not out:
+                    assert len(there) == 1
+                if out == {"new"} and not begun:
+                    assert there == {"old"}
+
+
+def in_force_at(store: Store, at: int) -> set[str]:
+    return {d.document for d in store.documents("c", at=at)}

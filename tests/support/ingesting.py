@@ -27,6 +27,7 @@ def ingest(
     cap: int = 64,
     encoding: str = "o200k_base",
     template: str = "markdown",
+    uri: str | None = None,
     **metadata: Any,
 ) -> WriteOutcome:
     """Store a Markdown text as a version of `document` at the moment `now`."""
@@ -40,7 +41,7 @@ def ingest(
     prepared = prepare_version(
         read(data, document, ReadOptions()),
         document=document,
-        uri=f"file:{document}",
+        uri=uri or f"file:{document}",
         data_hash=bytes_hash(data + repr(metadata).encode()),
         metadata=Metadata(**metadata),
         policy=policy,

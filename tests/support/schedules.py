@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,14 +14,16 @@ from tests.support.stopping import Running, wait_until
 WEEKLY = "0 0 * * 1"
 
 
-def served(cli: Cli, api: str, name: str, *options: str) -> Running:
+def served(
+    cli: Cli, api: str, name: str, *options: str, when: Sequence[str] = ("--cron", WEEKLY)
+) -> Running:
     """`chunkprep schedule` over the folder docs, which is made where there is none."""
     docs = cli.folder / "docs"
     if not docs.exists():
         docs.mkdir()
         (docs / "a.md").write_text("# A\n\nText.\n")
     return Running(
-        cli.folder, "schedule", "docs", "--cron", WEEKLY, "--name", name, *options,
+        cli.folder, "schedule", "docs", *when, "--name", name, *options,
         env={"PREFECT_API_URL": api},
     )  # fmt: skip
 

@@ -24,9 +24,10 @@ SHELLS = {
     },
     "chunkprep_packer": {
         "async_client", "block_sizes", "client", "client_calls", "client_connections",
-        "client_tasks", "gather", "langchain", "llamaindex", "log_figures", "log_writer", "logged",
-        "logged_result", "pack_findings", "pack_names", "packer", "problem_details", "profiles",
-        "record", "replay", "search_scores", "signatures", "slot", "stored_json",
+        "client_tasks", "collection_freshness", "gather", "langchain", "llamaindex", "log_figures",
+        "log_writer", "logged", "logged_result", "pack_findings", "pack_names", "packer",
+        "problem_details", "profiles", "record", "replay", "search_scores", "signatures", "slot",
+        "stored_json",
     },
 }  # fmt: skip
 """Modules that may read, write, ask the clock, load a tokenizer, set the process up or know the

@@ -21,6 +21,7 @@ from chunkprep_flows.commands.resplit import resplit
 from chunkprep_flows.commands.schedule import schedule
 from chunkprep_flows.commands.schema import db
 from chunkprep_flows.commands.serve import serve
+from chunkprep_flows.commands.status import status
 
 COMMANDS: tuple[click.Command, ...] = (
     demo,
@@ -42,6 +43,7 @@ COMMANDS: tuple[click.Command, ...] = (
     recount,
     resplit,
     failures,
+    status,
     replay,
     report,
     serve,

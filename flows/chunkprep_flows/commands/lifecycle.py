@@ -11,6 +11,7 @@ from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.wording import counted
 from chunkprep_ingest.lifecycle import iso
+from chunkprep_store import Decided, Moved
 
 reason_option = option("--reason", metavar="TEXT", help="Why; kept with the change.")
 
@@ -21,6 +22,29 @@ def done(as_json: bool, message: str, **facts: object) -> None:
         print_json(facts)
     else:
         talk(message)
+
+
+def until(made: Decided) -> str:
+    """Until when a document is in force, where another one supersedes it."""
+    if made.superseded_by is None:
+        return ""
+    if made.effective_from is not None and made.effective_from == made.effective_to:
+        return f", but is not in force: {made.superseded_by} supersedes it"
+    return f"; {made.superseded_by} supersedes it from {iso(made.effective_to)} on"
+
+
+def also(moved: Sequence[Moved]) -> str:
+    """What else ends at another moment now."""
+    return "".join(
+        f"; {m.document} (version {m.version}) "
+        + (f"now ends {iso(m.effective_to)}" if m.effective_to is not None else "no longer ends")
+        for m in moved
+    )
+
+
+def listed(moved: Sequence[Moved]) -> list[dict[str, object]]:
+    """The same for JSON."""
+    return [{**m._asdict(), "effective_to": iso(m.effective_to)} for m in moved]
 
 
 @command(example="chunkprep supersede policies/refund-2019.md policies/refund-2026.md")
@@ -49,13 +73,14 @@ def withdraw(document: str, reason: str, store: str, collection: str, as_json: b
         known = target.known(collection, [document]).get(document)
         before = target.versions(collection, document) if known and known.version else []
         made = target.withdraw(collection, document, now=now(), reason=reason)
-    told, kept = f"{document} is withdrawn", reason or None
+    told, kept = f"{document} is withdrawn{also(made.moved)}", reason or None
     for info in before:
         if info.version == made.version and info.status == "withdrawn":
             why = f" with the reason {info.reason!r}" if info.reason else ""
             told = f"{document} was withdrawn already at {iso(info.withdrawn_at)}{why}"
             kept = info.reason
-    done(as_json, told, action="withdraw", document=document, reason=kept)
+    facts = {"document": document, "reason": kept, "moved": listed(made.moved)}
+    done(as_json, told, action="withdraw", **facts)
 
 
 @command(example="chunkprep restore faq/offers.md")
@@ -78,10 +103,12 @@ def restore(
     """
     with opened(store) as target:
         made = target.restore(collection, document, version=version, now=now(), reason=reason)
-    told = f"{document} is restored as version {made.version}"
+    told = f"{document} is restored as version {made.version}{until(made)}{also(made.moved)}"
     if made.version == 0:
         told = f"nothing is left of {document} (erased or pruned); ingest it again to store it anew"
-    done(as_json, told, action="restore", document=document, version=made.version, reason=reason)
+    facts = {"document": document, "version": made.version, "reason": reason}
+    facts |= {"superseded_by": made.superseded_by, "effective_to": iso(made.effective_to)}
+    done(as_json, told, action="restore", **facts, moved=listed(made.moved))
 
 
 @command(name="set", example="chunkprep set faq/offers.md review_by=2027-01-31 tags=offers,summer")
@@ -105,8 +132,10 @@ def set_values(
     """
     changes = dict(_pair(value) for value in values)
     with opened(store) as target:
-        target.set_metadata(collection, document, changes, now=now(), reason=reason)
-    done(as_json, f"{document}: {' '.join(values)}", action="set", document=document, set=changes)
+        made = target.set_metadata(collection, document, changes, now=now(), reason=reason)
+    told = f"{document}: {' '.join(values)}" + (until(made) if "status" in changes else "")
+    told += also(made.moved)
+    done(as_json, told, action="set", document=document, set=changes, moved=listed(made.moved))
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -128,8 +157,9 @@ def erase(document: str, yes: bool, store: str, collection: str, as_json: bool) 
     with opened(store) as target:
         gone = target.erase(collection, document, now=now())
         target.vacuum()
-    removed = f"{counted(gone.versions, 'version')}, {counted(gone.chunks, 'chunk')}"
-    told = f"{document} is erased: {removed}"
+    what = f"{counted(gone.versions, 'version')}, {counted(gone.chunks, 'chunk')}"
+    told = f"{document} is erased: {what}{also(gone.moved)}"
     if not gone.versions:
         told = f"nothing is left of {document}: it was erased already, or only its failure was here"
-    done(as_json, told, action="erase", document=document, removed=gone)
+    removed = {**gone._asdict(), "moved": listed(gone.moved)}
+    done(as_json, told, action="erase", document=document, removed=removed)

@@ -131,14 +131,16 @@ def typed(ctx: click.Context, *names: str) -> bool:
 
 
 def show_proofs(proofs: Any, *, as_json: bool) -> int:
-    """Print each proof; 1 where one differs or there is none."""
+    """Print each proof; 1 where one differs, cannot be rebuilt, or there is none."""
     found = [proof._asdict() for proof in proofs]
     print_records(found, PROOF_COLUMNS, as_json=as_json)
     same = sum(proof["verdict"] == "identical" for proof in found)
+    pins = sum(proof["verdict"] == "identical_but_pins" for proof in found)
     gone = sum(proof["verdict"] == "gone" for proof in found)
+    apart = f", {pins} but for pinned texts that the log does not hold" if pins else ""
     lost = f", {gone} cannot be rebuilt because chunks of theirs are gone" if gone else ""
-    talk(f"{same} of {len(found)} packs rebuilt byte for byte{lost}")
-    return 0 if found and same == len(found) else 1
+    talk(f"{same} of {len(found)} packs rebuilt byte for byte{apart}{lost}")
+    return 0 if found and same + pins == len(found) else 1
 
 
 def show_outcomes(found: list[Outcome], *, as_json: bool) -> int:

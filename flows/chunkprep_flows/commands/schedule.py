@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from chunkprep_flows.audit_settings import AuditSettings, Level
 from chunkprep_flows.commands.ingest import source_options
@@ -60,10 +61,12 @@ def schedule(
         raise click.UsageError("give either --cron or --every")
     if audit_cron is not None and audit_every is not None:
         raise click.UsageError("give either --audit-cron or --audit-every")
+    audited = audit_cron is not None or audit_every is not None
+    refuse_unused_level(ctx, audited=audited)
     refuse_missing(sources)
     settings = IngestSettings(sources=sources, **options).absolute()
     refuse_unshared_store(settings)
-    audit = audit_of(settings, audit_fail_on) if audit_cron or audit_every else None
+    audit = audit_of(settings, audit_fail_on) if audited else None
     from chunkprep_flows.prefect_session import prefect_session, prepare_environment
     from chunkprep_flows.prefect_talk import api_reached
 
@@ -71,6 +74,7 @@ def schedule(
         talk(warning)
     verbose = ctx.obj["verbose"]
     prepare_environment(verbose=verbose)
+    refuse_bad_name(name)
     for name_of_option, expression in (("--cron", cron), ("--audit-cron", audit_cron)):
         refuse_bad_cron(name_of_option, expression)
     with (
@@ -89,6 +93,24 @@ def schedule(
             audit_cron=audit_cron,
             audit_interval=audit_every,
             begun=lambda: talk(f"serving {names} at {session.api}; Ctrl-C ends it"),
+        )
+
+
+def refuse_unused_level(ctx: click.Context, *, audited: bool) -> None:
+    """Raises click.UsageError where --audit-fail-on is written, and nothing is audited."""
+    written = ctx.get_parameter_source("audit_fail_on") is ParameterSource.COMMANDLINE
+    if written and not audited:
+        raise click.UsageError("--audit-fail-on needs --audit-cron or --audit-every")
+
+
+def refuse_bad_name(name: str) -> None:
+    """Raises click.UsageError for what Prefect takes for no deployment's name."""
+    from prefect.types.names import BANNED_CHARACTERS
+
+    if not name.strip() or any(character in name for character in BANNED_CHARACTERS):
+        raise click.UsageError(
+            f"--name {name!r} is no deployment's name; write some letters, without any of "
+            f"{' '.join(BANNED_CHARACTERS)}"
         )
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from chunkprep_ingest.freshness import SourceRuns, ending, remedy, source_of
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
+from chunkprep_packer.collection_freshness import (
+    CollectionFreshness,
+    collection_freshness,
+    place_of,
+)
 from chunkprep_store import Failure, Run, Store
 
 LISTED = 50
@@ -15,9 +21,6 @@ LISTED = 50
 
 MOST_FAILURES = 200
 """Failures shown; `chunkprep failures` gives all."""
-
-FAR = 1000
-"""How far back a whole run is looked for."""
 
 COUNTED = (
     "new", "updated", "metadata_only", "revived", "unchanged", "withdrawn", "skipped", "failed",
@@ -36,7 +39,7 @@ def runs_facts(store: Store, collection: str, *, at: Moment, first: int = 0) -> 
     return {
         "collection": collection,
         "at": iso(at),
-        **freshness(store, collection, at),
+        **freshness(store, collection, at, failures),
         "found": found,
         "first": first,
         "previous": max(first - LISTED, 0) if first else None,
@@ -48,57 +51,63 @@ def runs_facts(store: Store, collection: str, *, at: Moment, first: int = 0) -> 
     }
 
 
-def freshness(store: Store, collection: str, at: Moment) -> dict[str, Any]:
-    """When an ingest last looked at all that it was asked for (`whole`), and when one did that
-    without a failure (`clean`); hours since, None where none of the latest FAR runs did.
+def freshness(
+    store: Store, collection: str, at: Moment, failures: Sequence[Failure] | None = None
+) -> dict[str, Any]:
+    """When an ingest last looked at all that the collection has, of the source where that is
+    longest ago (`whole`), and when one did so without a failure (`clean`); the same by source.
+    Hours since, None where none of the latest runs did. `failures` are the store's, if at hand.
     """
-    whole, clean = _latest(_back(store, collection))
+    if failures is None:
+        failures = store.failures(collection)
+    return freshness_facts(collection_freshness(store, collection), failures, at)
+
+
+def freshness_facts(
+    fresh: CollectionFreshness, failures: Iterable[Failure], at: Moment
+) -> dict[str, Any]:
+    """The same of what is read already."""
+    failing = failing_by_source(failures)
+    whole, clean = fresh.whole, fresh.clean
     return {
         "whole": None if whole is None else run_facts(whole),
         "whole_hours": _hours(whole, at),
         "clean_at": None if clean is None else iso(clean.finished_at),
         "clean_hours": _hours(clean, at),
+        "sources": [
+            source_facts(runs, at, fresh.counts.get(runs.source, 0), failing[runs.source])
+            for runs in (*fresh.sources, *fresh.strays)
+        ],
     }
 
 
-def _back(store: Store, collection: str) -> Iterable[Run]:
-    """The latest runs, the newest first, some at a time: most stores need the first ones only."""
-    for first in range(0, FAR, LISTED):
-        some = store.runs(collection, limit=LISTED, first=first)
-        yield from some
-        if len(some) < LISTED:
-            return
+def source_facts(runs: SourceRuns[Run], at: Moment, documents: int, failing: int) -> dict[str, Any]:
+    """One source: when it was last looked at whole, what the last ingest of it saw, and what to do
+    about it (None: nothing).
+    """
+    return {
+        "source": runs.source,
+        "place": place_of(runs.source),
+        "documents": documents,
+        "failing": failing,
+        "whole_at": None if runs.whole is None else iso(runs.whole.finished_at),
+        "whole_hours": _hours(runs.whole, at),
+        "clean_at": None if runs.clean is None else iso(runs.clean.finished_at),
+        "last_at": iso(runs.last.finished_at),
+        "last_ended": ending(runs.last.summary),
+        "remedy": remedy(runs.look, failing),
+    }
 
 
-def _latest(runs: Iterable[Run]) -> tuple[Run | None, Run | None]:
-    whole = None
-    for run in runs:
-        ended = ending(run)
-        if run.kind == "ingest" and ended in ("done", "failures"):
-            whole = whole or run
-            if ended == "done":
-                return whole, run
-    return whole, None
+def failing_by_source(failures: Iterable[Failure]) -> Counter[str]:
+    """How many documents fail now, by their source."""
+    return Counter(source_of(failure.uri, failure.document) for failure in failures)
 
 
 def _hours(run: Run | None, at: Moment) -> float | None:
     if run is None or run.finished_at is None:
         return None
     return round(max(at - run.finished_at, 0) / (3600 * SECOND), 1)
-
-
-def ending(run: Run) -> str:
-    """How a run ended: `done`, `failures` (of documents, or a withdrawal that was refused),
-    `stopped`, `error`; `unfinished` where nothing says so: it is under way, or was killed.
-    """
-    summary = run.summary
-    if summary is None:
-        return "unfinished"
-    if summary.get("error"):
-        return "error"
-    if summary.get("stopped"):
-        return "stopped"
-    return "failures" if summary.get("failed") or summary.get("spared") else "done"
 
 
 def run_facts(run: Run) -> dict[str, Any]:
@@ -111,7 +120,7 @@ def run_facts(run: Run) -> dict[str, Any]:
         "started_at": iso(run.started_at),
         "finished_at": iso(ended),
         "seconds": None if ended is None else round((ended - run.started_at) / SECOND, 1),
-        "ended": ending(run),
+        "ended": ending(run.summary),
         "counts": {name: summary[name] for name in COUNTED if summary.get(name)},
         "chunks": _number(summary, "chunks_written", "chunks"),
         "tokens": _number(summary, "tokens_written"),

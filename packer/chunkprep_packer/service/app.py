@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from chunkprep_packer.service import pack_routes, probes, routes
 from chunkprep_packer.service.answers import problem_answer
 from chunkprep_packer.service.inspector import inspector_router
+from chunkprep_packer.service.last_whole import LastWhole
 from chunkprep_packer.service.metrics import Metrics
 from chunkprep_packer.service.openapi import describe
 from chunkprep_packer.service.opened import OpenedService
@@ -54,6 +55,7 @@ def create_app(settings: ServiceSettings, *, routers: Sequence[APIRouter] = ()) 
         lifespan=lifespan,
     )
     app.state.service, app.state.metrics = service, metrics
+    app.state.last_whole = LastWhole()
     for router in (routes.bodies, routes.router, pack_routes.router, probes.router, *routers):
         app.include_router(router)
     app.add_exception_handler(HTTPException, _plain_problem)

@@ -7,9 +7,12 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter as Tally
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from chunkprep_packer.result import PackResult
 
@@ -72,10 +75,29 @@ class Metrics:
         if more > 0:
             self._losses.inc(more)
 
-    def text(self) -> bytes:
-        """The figures of all workers, in Prometheus' text form."""
-        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-            return generate_latest(self._registry)
-        together = CollectorRegistry()
-        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
-        return generate_latest(together)
+    def text(self, last_whole: Mapping[str, float]) -> bytes:
+        """The figures of all workers, in Prometheus' text form, and of the store: when each
+        collection was last ingested whole.
+        """
+        registry = self._registry
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry) + generate_latest(_LastWholeGauge(last_whole))
+
+
+class _LastWholeGauge(Collector):
+    """A figure that is the store's, not a worker's: it is not kept, but made for each answer."""
+
+    def __init__(self, seconds: Mapping[str, float]) -> None:
+        self._seconds = seconds
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        gauge = GaugeMetricFamily(
+            "chunkprep_last_whole_ingest_timestamp_seconds",
+            "When the ingest ended that last looked at the collection whole; 0: none did.",
+            labels=["collection"],
+        )
+        for collection, seconds in sorted(self._seconds.items()):
+            gauge.add_metric([collection], seconds)
+        yield gauge

@@ -8,6 +8,7 @@ from chunkprep_ingest.errors import SchemaError
 from chunkprep_packer.service import shapes
 from chunkprep_packer.service.access import service_of
 from chunkprep_packer.service.answers import documented, json_answer
+from chunkprep_packer.service.last_whole import LastWhole
 from chunkprep_packer.service.metrics import Metrics
 
 router = APIRouter()
@@ -35,7 +36,10 @@ def readyz(request: Request) -> Response:
 @router.head("/metrics", include_in_schema=False)
 @router.get("/metrics", response_class=Response, responses=documented(500))
 def metrics(request: Request) -> Response:
-    """Prometheus figures of all workers."""
+    """Prometheus figures of all workers, and when each collection was last ingested whole."""
     kept: Metrics = request.app.state.metrics
-    kept.lost(service_of(request).log_losses)
-    return Response(kept.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    last_whole: LastWhole = request.app.state.last_whole
+    service = service_of(request)
+    kept.lost(service.log_losses)
+    text = kept.text(last_whole.figures(lambda: service.store))
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

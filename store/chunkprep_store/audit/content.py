@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import orjson
-
 from chunkprep_ingest.model import BOUNDARY_KINDS, Substitution
 from chunkprep_ingest.template import restore
 from chunkprep_store.audit.findings import Finding, finding
+from chunkprep_store.audit.lists import UnreadableError, listed, parsed
 
 
 class StoredChunk(NamedTuple):
@@ -36,7 +35,7 @@ class StoredChunk(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
     """A version with all that is stored of its content. `cap` is None where the policy is not
-    known, `text` where the elements are gone.
+    known, `text` where the elements are gone, or cannot be read (`trouble` says so).
     """
 
     document: str
@@ -46,6 +45,7 @@ class StoredVersion:
     cap: int | None
     text: str | None
     chunks: tuple[StoredChunk, ...]
+    trouble: str = ""
 
     def finding(self, check: str, message: str, chunk: StoredChunk | None = None) -> Finding:
         """An error found in this version."""
@@ -73,9 +73,18 @@ def boundaries(version: StoredVersion) -> Iterator[Finding]:
 
 def _wrong_boundary(chunk: StoredChunk) -> str | None:
     """What is wrong with the first boundary that is, or None."""
+    try:
+        return _misplaced(chunk, parsed("boundaries", chunk.boundaries))
+    except UnreadableError as error:
+        return str(error)
+    except (TypeError, ValueError):  # asked of each boundary, this would cost as much as the rest
+        return f"boundaries {chunk.boundaries[:60]!r} do not hold offset, kind and cost of each"
+
+
+def _misplaced(chunk: StoredChunk, found: list[tuple[int, str, int]]) -> str | None:
     before = 0
     text = chunk.text
-    for offset, kind, tokens in orjson.loads(chunk.boundaries):
+    for offset, kind, tokens in found:
         if kind not in BOUNDARY_KINDS:
             return f"boundary {offset} has the unknown kind {kind!r}"
         if not before < offset < len(text):
@@ -117,31 +126,47 @@ def wholeness(version: StoredVersion) -> Iterator[Finding]:
         yield version.finding("wholeness", f"{what} wrong: {version.expected_chunks} were written")
         return
     if version.text is None:
-        yield version.finding("wholeness", "the version's elements are gone")
+        yield version.finding("wholeness", version.trouble)
         return
     end = 0
     for chunk in version.chunks:
-        if not chunk.text or chunk.text.isspace():
-            yield version.finding("wholeness", "the chunk's text is blank", chunk)
-        elif not _same(original(chunk), version.text[chunk.span_start : chunk.span_end], chunk):
-            text = f"the text is not that of the document at {chunk.span_start}"
-            yield version.finding("wholeness", text, chunk)
-        elif chunk.span_start < end or _has_text(version.text, end, chunk.span_start):
-            text = f"text is lost or repeated between {end} and {chunk.span_start}"
-            yield version.finding("wholeness", text, chunk)
+        wrong = _unwhole(chunk, version.text, end)
+        if wrong is not None:
+            yield version.finding("wholeness", wrong, chunk)
         end = max(end, chunk.span_end)
     if _has_text(version.text, end, len(version.text)):
         yield version.finding("wholeness", f"the text after {end} is in no chunk")
 
 
+def _unwhole(chunk: StoredChunk, document_text: str, end: int) -> str | None:
+    """What is wrong with a chunk's text, or None; the chunk before it ended at `end`."""
+    if not chunk.text or chunk.text.isspace():
+        return "the chunk's text is blank"
+    try:
+        text = original(chunk)
+    except UnreadableError as error:
+        return str(error)
+    if not _same(text, document_text[chunk.span_start : chunk.span_end], chunk):
+        return f"the text is not that of the document at {chunk.span_start}"
+    if chunk.span_start < end or _has_text(document_text, end, chunk.span_start):
+        return f"text is lost or repeated between {end} and {chunk.span_start}"
+    return None
+
+
 def original(chunk: StoredChunk) -> str:
-    """The chunk's text as the document has it: substitutions undone, additions taken out."""
+    """The chunk's text as the document has it: substitutions undone, additions taken out.
+
+    Raises UnreadableError.
+    """
     text = chunk.text
     if chunk.substitutions != "[]":
-        found = tuple(Substitution(*s) for s in orjson.loads(chunk.substitutions))
+        listed_ones = listed("substitutions", chunk.substitutions, int, str)
+        found = tuple(Substitution(*s) for s in listed_ones)
+        if any(not 0 <= s.offset < len(text) for s in found):
+            raise UnreadableError(f"substitutions {chunk.substitutions[:60]} are outside the text")
         text = restore(text, found)
     if chunk.additions != "[]":
-        for offset, length in reversed(orjson.loads(chunk.additions)):
+        for offset, length in reversed(listed("additions", chunk.additions, int, int)):
             text = text[:offset] + text[offset + length :]
     return text
 

@@ -20,8 +20,12 @@ class Finding(NamedTuple):
 
 
 REMEDIES = {
+    "unreadable": "restore the row named from a backup of the database; without one, "
+    "`chunkprep erase` the document, `chunkprep restore` it and ingest it again",
     "active_versions": "ingest the document again, or `chunkprep withdraw` it; if it comes back, "
     "restore the database from a backup",
+    "copies": "restore the database from a backup; or, for access, authority, tags and source, set "
+    "the field to another value and back (`chunkprep set`), which writes it on every chunk",
     "successors": "ingest the documents again; if it comes back, restore from a backup",
     "effective_ranges": "set valid_from and valid_to of the versions named with `chunkprep set`",
     "expired": "ingest a newer version, or `chunkprep withdraw` the document",
@@ -35,11 +39,17 @@ REMEDIES = {
     "cap": "run `chunkprep resplit` with the collection's cap",
     "boundaries": "run `chunkprep resplit`, which records boundaries anew",
     "wholeness": "ingest the document again: its lost or changed chunks are written anew",
+    "remade": "run `chunkprep resplit` with another cap and back, which writes each chunk anew, or "
+    "restore the database from a backup",
+    "change_feed": "compare the ids of what follows the feed (`chunkprep audit --index-ids`), and "
+    "restore the database from a backup",
     "low_coverage": "compare the file with `chunkprep chunks`, and convert it to a plainer format",
     "failing": "mend the file as the failure says, then `chunkprep failures --retry`",
     "index_stale": "remove the id from the vector index; follow `chunkprep changes`",
     "index_missing": "add the chunk to the vector index; follow `chunkprep changes`",
     "served_stale": "look at the pack with `chunkprep replay --request`",
+    "pack_log": "restore the pack's rows from a backup of the database; `chunkprep impact` and the "
+    "report may be wrong about it",
 }
 """The remedy of each check; its keys are the checks."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,19 +15,26 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.model import Moment
 from chunkprep_store.audit import (
     content,
+    copies,
+    decided,
     drift,
+    editions,
+    feed,
     index,
+    logged,
     prices,
     served,
     sources,
     standing,
     successors,
+    unreadable,
 )
 from chunkprep_store.audit.content import StoredChunk, StoredVersion
 from chunkprep_store.audit.findings import CHECKS, Finding
 from chunkprep_store.audit.prices import Counters, Recount
+from chunkprep_store.audit.remade import Remake
 from chunkprep_store.audit.sources import Sources
-from chunkprep_store.rows import decode_elements
+from chunkprep_store.rows import decode_text
 from chunkprep_store.tables import chunks, elements, versions
 
 
@@ -64,10 +72,10 @@ def audit(
     connection: sa.Connection, collection_id: int, request: AuditRequest
 ) -> Iterator[Finding]:
     """Findings, by check; those on texts and prices last, version by version."""
-    for name, check in _queries(connection, collection_id, request):
-        if request.wants(name):
-            yield from check()
-    if request.wants("cap", "boundaries", "wholeness", "count_drift"):
+    for names, check in _queries(connection, collection_id, request):
+        if request.wants(*names.split()):
+            yield from (found for found in check() if request.wants(found.check))
+    if request.wants("cap", "boundaries", "wholeness", "count_drift", "remade"):
         yield from _contents(connection, collection_id, request)
 
 
@@ -77,11 +85,15 @@ Check = Callable[[], Iterator[Finding]]
 def _queries(
     connection: sa.Connection, number: int, request: AuditRequest
 ) -> Iterator[tuple[str, Check]]:
-    """The checks that are queries, by name."""
+    """The checks that are queries, each after the names of all that it finds."""
     now, listed, ids = request.now, request.sources, request.index_ids
+    yield "unreadable", lambda: unreadable.unreadable(connection, number)
     yield "active_versions", lambda: standing.active_versions(connection, number)
+    yield " ".join(copies.COPY_CHECKS), lambda: copies.copies(connection, number)
+    yield " ".join(decided.DECIDED_CHECKS), lambda: decided.decided(connection, number)
     yield "successors", lambda: successors.successors(connection, number)
     yield "effective_ranges", lambda: standing.effective_ranges(connection, number)
+    yield "effective_ranges", lambda: editions.editions(connection, number, now)
     yield "expired", lambda: standing.expired(connection, number, now)
     yield "not_yet_valid", lambda: standing.not_yet_valid(connection, number, now)
     yield "review_due", lambda: standing.review_due(connection, number, now)
@@ -90,13 +102,17 @@ def _queries(
         yield "source_missing", lambda: sources.source_missing(connection, number, listed)
     yield "policy_drift", lambda: drift.policy_drift(connection, number)
     yield "profile_drift", lambda: drift.profile_drift(connection, number)
+    yield "profile_drift", lambda: copies.partly_priced(connection, number)
     yield "low_coverage", lambda: drift.low_coverage(connection, number)
     yield "failing", lambda: drift.failing(connection, number)
     if ids is not None:
         yield "index_stale", lambda: index.index_stale(connection, number, now, ids)
         yield "index_missing", lambda: index.index_missing(connection, number, now, ids)
     yield "cap", lambda: prices.further_caps(connection, number)
+    yield "change_feed", lambda: feed.change_feed(connection, number)
     yield "served_stale", lambda: served.served_stale(connection, number)
+    recent = None if request.recount == "all" else now - logged.RECENT
+    yield "pack_log", lambda: logged.pack_log(connection, number, recent)
 
 
 def _contents(
@@ -106,24 +122,41 @@ def _contents(
     recount = _recount(connection, collection_id, request)
     for version in stored_contents(connection, collection_id):
         found = [f for check in (content.wholeness, content.cap) for f in check(version)]
-        costs = list(recount.count_drift(version)) if recount is not None else []
-        if not found and request.recount != "all":
+        costs, made = recount(version, found) if recount is not None else ([], [])
+        if not found:
             costs = costs or list(content.price_sum(version))
         drifted = {f.chunk_id for f in costs}
         bounds = content.without_price(content.boundaries(version), drifted)
-        yield from (f for f in (*found, *costs, *bounds) if request.wants(f.check))
+        yield from (f for f in (*found, *costs, *bounds, *made) if request.wants(f.check))
+
+
+Counted = Callable[[StoredVersion, list[Finding]], tuple[list[Finding], list[Finding]]]
+"""What a recount finds in a version, given what was found: of costs, and of chunks made again."""
 
 
 def _recount(
     connection: sa.Connection, collection_id: int, request: AuditRequest
-) -> Recount | None:
-    if request.recount is None or request.counters is None or not request.wants("count_drift"):
+) -> Counted | None:
+    if request.recount is None or request.counters is None:
+        return None
+    if not request.wants("count_drift", "remade"):
         return None
     every = 1
     if request.recount != "all":
         total = sa.select(sa.func.count()).where(chunks.c.collection_id == collection_id)
         every = max(1, (connection.execute(total).scalar() or 0) // max(1, request.recount))
-    return Recount(connection, request.counters, every)
+    counted = Recount(connection, request.counters, every)
+    remake = Remake(connection, collection_id, request.counters)
+
+    def of(version: StoredVersion, found: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+        chosen = counted.choose(version)
+        costs = list(counted.count_drift(version, chosen))
+        if not chosen or any(f.check == "wholeness" for f in found):
+            return costs, []
+        named = {f.chunk_id for f in (*found, *costs)} - {None}
+        return costs, [f for f in remake.remade(version) if f.chunk_id not in named]
+
+    return of
 
 
 def stored_contents(connection: sa.Connection, collection_id: int) -> Iterator[StoredVersion]:
@@ -147,13 +180,30 @@ def stored_contents(connection: sa.Connection, collection_id: int) -> Iterator[S
         if owner == row.id:
             found = tuple(group)
             owner, group = next(groups, (None, iter(())))
-        text = decode_elements(row.payload)[0] if row.payload is not None else None
+        text, trouble = _text_of(row.payload)
         yield StoredVersion(
-            row.document, row.version, row.chunks, row.tokens, caps.get(row.policy), text, found
+            row.document,
+            row.version,
+            row.chunks,
+            row.tokens,
+            caps.get(row.policy),
+            text,
+            found,
+            trouble,
         )
 
 
 _STREAM = {"yield_per": 200}
+
+
+def _text_of(payload: bytes | None) -> tuple[str | None, str]:
+    """A version's text, or why there is none."""
+    if payload is None:
+        return None, "the version's elements are gone"
+    try:
+        return decode_text(payload), ""
+    except (zlib.error, ValueError, KeyError, TypeError) as error:
+        return None, f"the version's elements cannot be read: {error}"
 
 
 def _stored_chunks(connection: sa.Connection, collection_id: int) -> Iterator[StoredChunk]:

@@ -10,7 +10,14 @@ import sqlalchemy as sa
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_store.audit.findings import Finding, finding
 from chunkprep_store.audit.standing import rows
-from chunkprep_store.tables import documents, metadata_history, pack_chunks, packs, versions
+from chunkprep_store.tables import (
+    documents,
+    links,
+    metadata_history,
+    pack_chunks,
+    packs,
+    versions,
+)
 
 CONCURRENT = 5_000_000
 """Microseconds around a change within which a pack counts as concurrent with it."""
@@ -18,18 +25,20 @@ CONCURRENT = 5_000_000
 _DECIDED = sa.case(
     (versions.c.status == "superseded", versions.c.superseded_at),
     (versions.c.status == "withdrawn", versions.c.withdrawn_at),
-    else_=versions.c.changed_at,
+    (versions.c.status == "draft", versions.c.closes_at),
 )
-"""When it was decided that the version ends as it does."""
+"""When it was decided that the version is in force no more; null where it is active."""
+
+_SINCE = {"active": "its dates were changed", "draft": "it became a draft again"}
 
 
 def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
-    """Packs that used a chunk not in force at their `as_of` (error), and versions that packs used
-    and that were replaced later (info).
+    """Packs that used a chunk not in force at their `as_of`, as was decided by then (error), and
+    versions that packs used and that were replaced, taken back or given other dates later (info).
     """
     query = (
         _used(collection_id, packs.c.request_id, packs.c.as_of, pack_chunks.c.chunk_id)
-        .where(~_in_force_then(), sa.or_(packs.c.at > _DECIDED + CONCURRENT, _dates_were_known()))
+        .where(~_in_force_then(), _known_out(packs.c.at - CONCURRENT))
         .order_by(packs.c.at, packs.c.id, pack_chunks.c.position)
     )
     for row in rows(connection, query):
@@ -37,19 +46,21 @@ def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Find
         yield finding("served_stale", "error", text, row.document, row.version, row.chunk_id)
     count = sa.func.count(packs.c.id.distinct()).label("many")
     later = (
-        _used(collection_id, count, sa.func.max(packs.c.at).label("last"))
+        _used(collection_id, versions.c.status, count, sa.func.max(packs.c.at).label("last"))
         .where(
-            _in_force_then(),
-            versions.c.status.in_(("superseded", "withdrawn")),
-            packs.c.at <= _DECIDED,
-            ~_text_holds(),
+            sa.or_(
+                sa.and_(_in_force_then(), packs.c.at <= _DECIDED),
+                sa.and_(~_in_force_then(), ~_known_out(packs.c.at)),
+            ),
+            sa.or_(versions.c.status == "active", ~_text_holds()),
         )
-        .group_by(documents.c.document, versions.c.version)
+        .group_by(documents.c.document, versions.c.version, versions.c.status)
         .order_by(documents.c.document, versions.c.version)
     )
     for row in rows(connection, later):
+        what = _SINCE.get(row.status, "replaced")
         used = "1 pack" if row.many == 1 else f"{row.many:,} packs"
-        text = f"replaced since {used} used it, the last {iso(row.last)}"
+        text = f"{what} since {used} used it, the last {iso(row.last)}"
         yield finding("served_stale", "info", text, row.document, row.version)
 
 
@@ -83,15 +94,65 @@ def _text_holds() -> sa.ColumnElement[bool]:
     )
 
 
-def _dates_were_known() -> sa.ColumnElement[bool]:
-    """The version's own dates excluded `as_of`, and were not set after the pack."""
-    moved = sa.exists().where(
+def _known_out(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
+    """Something that keeps the version out of force at the pack's `as_of` was decided before a
+    moment, and stands: its own dates, its end by hand, or what replaced it.
+    """
+    as_of, v = packs.c.as_of, versions.c
+    closed = sa.case((v.status == "withdrawn", v.withdrawn_at), else_=v.closes_at)
+    dated = sa.and_(v.stored_at < by, sa.or_(v.released_at.is_(None), v.released_at < by))
+    causes = (
+        sa.and_(v.valid_to <= as_of, dated, ~_set_after(by, "valid_to")),
+        sa.and_(v.effective_from > as_of, dated, ~_set_after(by, "valid_from"), ~_joined(by)),
+        sa.and_(
+            v.closed_by.in_(("hand", "sync", "metadata", "draft")),
+            v.closes_at <= as_of,
+            closed < by,
+        ),
+        sa.and_(
+            v.status == "superseded", v.effective_to <= as_of, v.superseded_at < by, ~_moved(by)
+        ),
+        sa.and_(v.status == "draft", v.effective_to.is_(None), v.changed_at < by),
+    )
+    return sa.case((sa.or_(*causes), 1), else_=0) == 1
+
+
+def _set_after(by: sa.ColumnElement[Any], field: str) -> sa.Exists:
+    """A date of the version was set after a moment."""
+    return sa.exists().where(
         metadata_history.c.version_id == versions.c.id,
-        metadata_history.c.field.in_(("valid_from", "valid_to")),
-        metadata_history.c.at > packs.c.at - CONCURRENT,
+        metadata_history.c.field == field,
+        metadata_history.c.at >= by,
     )
+
+
+def _joined(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
+    """Another version arrived after a moment, which may be why one without a date starts late."""
+    other = versions.alias("other")
     return sa.and_(
-        versions.c.valid_to <= packs.c.as_of,
-        versions.c.stored_at < packs.c.at - CONCURRENT,
-        ~moved,
+        versions.c.valid_from.is_(None),
+        sa.exists().where(
+            other.c.document_id == versions.c.document_id,
+            other.c.id != versions.c.id,
+            other.c.stored_at >= by,
+        ),
     )
+
+
+def _moved(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
+    """The date from which the version is replaced was set after a moment: of a version of its own
+    document, or of another document that supersedes it.
+    """
+    other = versions.alias("other")
+    of_own = sa.exists().where(
+        other.c.document_id == versions.c.document_id,
+        metadata_history.c.version_id == other.c.id,
+        metadata_history.c.field == "valid_from",
+        metadata_history.c.at >= by,
+    )
+    by_link = sa.exists().where(
+        links.c.old_id == versions.c.document_id,
+        versions.c.closed_by.like("document:%"),
+        links.c.decided_at >= by,
+    )
+    return sa.or_(of_own, by_link)

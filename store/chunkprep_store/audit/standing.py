@@ -1,4 +1,4 @@
-"""Checks on which version holds when (laws 6 and 7): SQL over versions and chunks."""
+"""Checks on which version holds when (laws 6 and 7): SQL over versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
 from chunkprep_store.audit.findings import Finding, finding
-from chunkprep_store.tables import chunks, documents, versions
+from chunkprep_store.tables import documents, versions
 
 _BEGINNING = -(1 << 63)
 _END = (1 << 63) - 1
@@ -31,10 +31,7 @@ def rows(connection: sa.Connection, query: sa.Select[*tuple[Any, ...]]) -> Itera
 
 
 def active_versions(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
-    """More than one active version of a document, or none where one should be; chunks whose
-    status is not their version's.
-    """
-    several = set()
+    """More than one active version of a document, or none where one should be."""
     active = sa.func.sum(sa.case((versions.c.status == "active", 1), else_=0))
     query = (
         stored_versions(collection_id, active.label("active"))
@@ -43,17 +40,11 @@ def active_versions(connection: sa.Connection, collection_id: int) -> Iterator[F
         .order_by(documents.c.document)
     )
     for row in rows(connection, query):
-        several.add(row.document)
         text = f"{row.active} versions are active; one at most may be"
         yield finding("active_versions", "error", text, row.document)
     for row in rows(connection, _without_active(collection_id)):
         text = f"version {row.version} is {row.status}, but nothing replaced it"
         yield finding("active_versions", "error", text, row.document, row.version)
-    differs = chunks.c.status != versions.c.status
-    for row in rows(connection, _differing(collection_id, differs)):
-        if row.document not in several:
-            text = f"{row.count} chunks do not have the status of their version"
-            yield finding("active_versions", "error", text, row.document, row.version)
 
 
 def _without_active(collection_id: int) -> sa.Select[*tuple[Any, ...]]:
@@ -73,20 +64,8 @@ def _without_active(collection_id: int) -> sa.Select[*tuple[Any, ...]]:
     )
 
 
-def _differing(collection_id: int, differs: sa.ColumnElement[bool]) -> sa.Select[*tuple[Any, ...]]:
-    return (
-        sa.select(documents.c.document, versions.c.version, sa.func.count().label("count"))
-        .select_from(chunks)
-        .join(versions, versions.c.id == chunks.c.version_id)
-        .join(documents, documents.c.id == versions.c.document_id)
-        .where(chunks.c.collection_id == collection_id, differs)
-        .group_by(documents.c.document, versions.c.version)
-        .order_by(documents.c.document, versions.c.version)
-    )
-
-
 def effective_ranges(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
-    """Ranges that are reversed, overlap another version's, or differ from their chunks'."""
+    """Ranges that are reversed, or overlap another version's."""
     reverse = versions.c.effective_to < versions.c.effective_from
     query = stored_versions(
         collection_id, versions.c.version, versions.c.effective_from, versions.c.effective_to
@@ -97,13 +76,6 @@ def effective_ranges(connection: sa.Connection, collection_id: int) -> Iterator[
     for row in rows(connection, _overlaps(collection_id)):
         text = f"in force until {iso(row.end) or 'further notice'}, but version "
         text += f"{row.following} is in force from {iso(row.next_start) or 'the beginning'}"
-        yield finding("effective_ranges", "error", text, row.document, row.version)
-    differs = sa.or_(
-        chunks.c.effective_from.is_distinct_from(versions.c.effective_from),
-        chunks.c.effective_to.is_distinct_from(versions.c.effective_to),
-    )
-    for row in rows(connection, _differing(collection_id, differs)):
-        text = f"{row.count} chunks do not have the range of their version"
         yield finding("effective_ranges", "error", text, row.document, row.version)
 
 

@@ -1,0 +1,298 @@
+"""What links do: a document ends where one that supersedes it takes over, and stays open where that
+one is taken back before its day. Worked out again whenever either of them changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from chunkprep_ingest.errors import RequestError
+from chunkprep_ingest.lifecycle import iso
+from chunkprep_ingest.metadata import Metadata
+from chunkprep_ingest.model import Moment
+from chunkprep_ingest.replacement import settle, takes_over
+from chunkprep_store.changes import Outbox
+from chunkprep_store.history import (
+    DocumentRow,
+    Held,
+    VersionRow,
+    apply_standings,
+    link_successors,
+    lock_documents,
+    set_current,
+    store_decisions,
+    unlink_successors,
+    versions_of,
+)
+from chunkprep_store.links import Link, links_from, links_onto, put_link, remove_link
+from chunkprep_store.tables import documents
+
+
+class Moved(NamedTuple):
+    """A version that ends at another moment (None: open again), as a decision about another
+    version, of another document mostly, has it.
+    """
+
+    document: str
+    version: int
+    effective_to: Moment | None
+
+
+class Successor(NamedTuple):
+    """A document that supersedes another, as it is: `current` is None where it was erased."""
+
+    current: VersionRow | None
+    history: list[VersionRow]
+
+    @property
+    def stands(self) -> bool:
+        """Whether it was not taken back: it is, or was replaced in its turn."""
+        return self.current is not None and self.current.status in ("active", "superseded")
+
+    def takes_over(self, link: Link) -> Moment | None:
+        """From when it replaces the document that the link names; None: never."""
+        standings = (row.standing for row in self._saying(link.old, link))
+        return takes_over(link.effective_from, standings, self.stands)
+
+    def declared(self, at: Moment) -> set[str]:
+        """What it supersedes as its metadata says: of the version that stands for it, and of those
+        that are in force still or will be.
+        """
+        if not self.stands:
+            return set()
+        return {key for row in self.history if self._counts(row, at) for key in _supersedes(row)}
+
+    def start(self, key: str, link: Link | None, at: Moment) -> Moment:
+        """From when it supersedes a document that it declares: the earliest valid_from of the
+        versions that say so, without one since it was first declared.
+        """
+        known = at if link is None else min(at, link.effective_from)
+        by_hand = link is not None and link.origin == "hand"
+        saying = self._saying(key, link)
+        starts = [
+            known if row.valid_from is None else max(row.valid_from, row.effective_from or _EVER)
+            for row in saying
+            if row is self.current or (self._counts(row, at) and not by_hand)
+        ]
+        others = [row for row in saying if row is not self.current]
+        if link is not None and any(_held(row, link.effective_from, at) for row in others):
+            starts.append(link.effective_from)
+        return min(starts, default=known)
+
+    def _saying(self, key: str, link: Link | None) -> list[VersionRow]:
+        """The versions by which it supersedes a document: by hand, each of them does."""
+        saying = [row for row in self.history if key in _supersedes(row)]
+        by_hand = link is not None and link.origin == "hand"
+        return self.history if by_hand or not saying else saying
+
+    def says(self, key: str) -> bool:
+        """Whether the version that stands for it declares that it supersedes a document."""
+        return self.current is not None and key in _supersedes(self.current)
+
+    def _counts(self, row: VersionRow, at: Moment) -> bool:
+        start, end = row.effective_from, row.effective_to
+        still = end is None or (end > at and (start is None or start < end))
+        return row is self.current or (still and row.status != "draft")
+
+
+_EVER = -(1 << 63)
+
+
+def _supersedes(row: VersionRow) -> tuple[str, ...]:
+    return Metadata.model_validate_json(row.metadata).supersedes
+
+
+def _held(row: VersionRow, since: Moment, at: Moment) -> bool:
+    """Whether it has been in force between two moments."""
+    start, end = row.effective_from, row.effective_to
+    ever = end is None or start is None or start < end
+    never_released = row.status == "draft" and end is None
+    begun = start is None or start <= at
+    return ever and begun and not never_released and (end is None or end > since)
+
+
+def successor(connection: sa.Connection, document_id: int) -> Successor:
+    """A document as the one that supersedes others."""
+    number = connection.scalar(
+        sa.select(documents.c.current_version).where(documents.c.id == document_id)
+    )
+    history = versions_of(connection, document_id)
+    return Successor(next((row for row in history if row.version == number), None), history)
+
+
+def holding(connection: sa.Connection, document_id: int) -> list[Link]:
+    """The links that end this document, each from when its successor takes over, the earliest
+    first.
+    """
+    found = []
+    for link in links_onto(connection, document_id):
+        start = successor(connection, link.new_id).takes_over(link)
+        if start is not None:
+            found.append(link._replace(effective_from=start))
+    return sorted(found, key=lambda link: (link.effective_from, link.new))
+
+
+def ends_by_link(row: VersionRow) -> bool:
+    """Whether another document ended the version."""
+    return (row.closed_by or "").startswith("document:")
+
+
+def closed(row: VersionRow, link: Link) -> VersionRow:
+    """A version of the old document as the link leaves it."""
+    by_link = ends_by_link(row)
+    if row.closed_by is not None and not by_link:
+        return row  # withdrawn already
+    ended = row.effective_to is not None and row.effective_to <= link.effective_from
+    if ended and not by_link:
+        return row if row.status == "superseded" else row._replace(closed_by=link.closed_by)
+    return row._replace(closes_at=link.effective_from, closed_by=link.closed_by)
+
+
+def close_by_links(
+    connection: sa.Connection,
+    old: DocumentRow,
+    outbox: Outbox,
+    reason: str,
+    lost: Iterable[Link] = (),
+) -> list[Moved]:
+    """End the versions of a superseded document where its links say; those that links ended which
+    hold no more, or are `lost`, are open again.
+    """
+    before = versions_of(connection, old.id)
+    if not before:
+        return []  # only its name is known, or its tombstone
+    onto = holding(connection, old.id)
+    known = {link.closed_by for link in (*links_onto(connection, old.id), *lost)}
+    rows = [_reclosed(row, onto, known) for row in before]
+    changed = set(rows) - set(before)
+    for row in changed:
+        store_decisions(connection, row)
+    settled = settle(row.facts for row in rows)
+    apply_standings(connection, before, settled, outbox, reason)
+    set_current(connection, old.id, current_version=settled.current)
+    current = next(row for row in before if row.version == settled.current)
+    if changed and onto:
+        link_to_document(connection, current.id, onto[0].new_id)
+    elif changed:
+        unlink_successors(connection, current.id)
+    end = settled.of[settled.current].range.end
+    if end == current.effective_to:
+        return []
+    return [Moved(old.document, current.version, end)]
+
+
+def _reclosed(row: VersionRow, onto: Sequence[Link], known: set[str]) -> VersionRow:
+    """What a link ended that is gone, though it held once, stays ended."""
+    if ends_by_link(row):
+        if row.closed_by not in known:
+            return row
+        if not onto:
+            return row._replace(closes_at=None, closed_by=None)
+    return closed(row, onto[0]) if onto else row
+
+
+def link_to_document(connection: sa.Connection, old_version_id: int, new_document_id: int) -> None:
+    """Chunk successors across documents: in the version that stands for the new one."""
+    current = successor(connection, new_document_id).current
+    if current is not None:
+        link_successors(connection, old_version_id, current.id)
+
+
+def add_link(
+    connection: sa.Connection,
+    old: DocumentRow,
+    new: DocumentRow,
+    effective_from: Moment,
+    outbox: Outbox,
+    origin: str = "metadata",
+    reason: str | None = None,
+) -> list[Moved]:
+    """Let `new` supersede `old` from a moment on; a link that is there moves to it.
+
+    Raises MetadataError (bad_metadata) where `old` supersedes `new` already, directly or not.
+    """
+    put_link(connection, old, new, effective_from, outbox.at, origin, reason)
+    return close_by_links(connection, old, outbox, reason or f"superseded by {new.document}")
+
+
+def follow(
+    connection: sa.Connection,
+    document: DocumentRow,
+    outbox: Outbox,
+    declares: Collection[str] | None = None,
+) -> list[Moved]:
+    """Bring what a document supersedes in line with it, after anything of it has changed: the
+    links that its metadata declares, and what they end. `declares`, where that is known, is what
+    the changed version declares.
+
+    A link that is no longer declared goes; what it ended until now stays ended until `restore`.
+    """
+    there = {link.old: link for link in links_from(connection, document.id)}
+    if declares is not None and not declares and not there:
+        return []
+    new = successor(connection, document.id)
+    wanted = new.declared(outbox.at)
+    moved: list[Moved] = []
+    locked = lock_documents(connection, outbox.collection_id, {*wanted, *there}, outbox.at)
+    for key, old in locked.items():
+        link = there.get(key)
+        if link is not None and new.stands and link.origin == "metadata" and key not in wanted:
+            moved += lose(connection, old, link, new, outbox)
+            continue
+        start = new.start(key, link, outbox.at) if new.stands else None
+        if start is not None and (link is None or link.effective_from != start):
+            moved += add_link(connection, old, document, start, outbox)
+            continue
+        what = "superseded by" if new.stands else "taken back before its day:"
+        moved += close_by_links(connection, old, outbox, f"{what} {document.document}")
+    return moved
+
+
+def lose(
+    connection: sa.Connection, old: DocumentRow, link: Link, new: Successor, outbox: Outbox
+) -> list[Moved]:
+    """Take a link away. Where its document was in force, what it ended stays ended; where its day
+    was still to come, the old document is open again.
+    """
+    start = new.takes_over(link)
+    remove_link(connection, link)
+    lost = () if start is not None and start <= outbox.at else (link,)
+    return close_by_links(connection, old, outbox, f"no longer superseded by {link.new}", lost)
+
+
+def let_go(connection: sa.Connection, document: DocumentRow, outbox: Outbox) -> list[Moved]:
+    """Take away all links by which a document supersedes others: it is to be erased."""
+    there = {link.old: link for link in links_from(connection, document.id)}
+    locked = lock_documents(connection, outbox.collection_id, there)
+    new = successor(connection, document.id)
+    moved: list[Moved] = []
+    for key, old in locked.items():
+        moved += lose(connection, old, there[key], new, outbox)
+    return moved
+
+
+def release(connection: sa.Connection, held: Held, undo: bool) -> list[Link]:
+    """The links that end a document which is to be restored, without those that do so no more:
+    of documents that were in force and were taken back, and with `undo`, where it stands as
+    superseded, those that were made by hand.
+
+    Raises RequestError where a document declares the supersession that is to be undone.
+    """
+    undo = undo and ends_by_link(held.current)
+    kept = []
+    for link in holding(connection, held.document.id):
+        new = successor(connection, link.new_id)
+        if undo and new.stands and (link.origin == "metadata" or new.says(link.old)):
+            raise RequestError(
+                f"{link.old} is superseded by {link.new} from {iso(link.effective_from)} on, as "
+                f"{link.new} says itself; take `supersedes` out of {link.new} first",
+                "document",
+            )
+        if undo or not new.stands:
+            remove_link(connection, link)
+        else:
+            kept.append(link)
+    return kept
