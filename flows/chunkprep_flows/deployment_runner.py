@@ -128,7 +128,9 @@ class _StoppedRunner(Runner):
         return self._observer
 
     @_cancelling_observer.setter
-    def _cancelling_observer(self, observer: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def _cancelling_observer(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, observer: Any
+    ) -> None:
         """Prefect sets it just before the observer begins to ask, too."""
         is_new = observer is not self._observer
         self._observer = observer

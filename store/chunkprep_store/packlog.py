@@ -104,12 +104,13 @@ def to_record(row: sa.Row[Any], used: tuple[PackedChunk, ...] = ()) -> PackRecor
         used_tokens=row.used_tokens,
         request_json=row.request,
         result_json=row.result,
-        warnings=_warnings(row.warnings),
+        warnings=read_warnings(row.warnings),
         chunks=used,
     )
 
 
-def _warnings(text: str) -> tuple[str, ...]:
+def read_warnings(text: str) -> tuple[str, ...]:
+    """The warnings in a row of `packs`, or UNREADABLE."""
     try:
         return tuple(orjson.loads(text))
     except (orjson.JSONDecodeError, TypeError):

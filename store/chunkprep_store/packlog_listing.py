@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import orjson
 import sqlalchemy as sa
 
 from chunkprep_ingest.model import Moment
+from chunkprep_store.packlog import read_warnings
 from chunkprep_store.tables import packs
 
 LAST = "\U0010ffff"
@@ -140,10 +140,13 @@ _COLUMNS = (
 
 def _lines(connection: sa.Connection, query: sa.Executable) -> list[PackLine]:
     return [
-        PackLine(row.id, row.request_id, row.at, row.slot, row.used_tokens, _count(row.warnings))
+        PackLine(
+            row.id,
+            row.request_id,
+            row.at,
+            row.slot,
+            row.used_tokens,
+            len(read_warnings(row.warnings)),
+        )
         for row in connection.execute(query)
     ]
-
-
-def _count(warnings: str) -> int:
-    return len(orjson.loads(warnings))

@@ -409,7 +409,7 @@ def test_a_correction_after_the_pack_makes_it_no_error(packed: Store) -> None:
     assert served(packed) == []
     fields = {"valid_from": 500 * SECOND}
     packed.set_metadata("c", "26.md", fields, now=200 * SECOND)
-    assert served(packed) == [("info", "26.md", "replaced since 1 packs used it")]
+    assert served(packed) == [("info", "26.md", "replaced since 1 pack used it")]
     used = packed.chunks("c", "26.md")[0].chunk_id
     packed.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
     assert [f[0] for f in served(packed)] == ["error", "info"]
@@ -421,7 +421,7 @@ def test_a_successors_date_that_moves_after_the_pack_is_a_note_at_most(
 ) -> None:
     packed.set_metadata("c", "27.md", {"valid_from": moved}, now=200 * SECOND)
     assert served(packed) == (
-        [("info", "26.md", "replaced since 1 packs used it")] if moved < 100 * SECOND else []
+        [("info", "26.md", "replaced since 1 pack used it")] if moved < 100 * SECOND else []
     )
 
 
@@ -434,7 +434,7 @@ def test_the_dates_of_an_active_document_that_change_are_a_note(
     filled.write_packs("c", [pack("right", 100 * SECOND, 100 * SECOND, used)])
     other = {"valid_from": 500 * SECOND, "valid_to": 50 * SECOND}[field]
     filled.set_metadata("c", "s.md", {field: other}, now=200 * SECOND)
-    assert served(filled) == [("info", "s.md", "its dates were changed since 1 packs used it")]
+    assert served(filled) == [("info", "s.md", "its dates were changed since 1 pack used it")]
     filled.write_packs("c", [pack("wrong", 300 * SECOND, 300 * SECOND, used)])
     assert [f[0] for f in served(filled)] == ["error", "info"]
 
