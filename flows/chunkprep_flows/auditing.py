@@ -4,20 +4,21 @@ the packer reads in the log.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from chunkprep_flows.steps import Step, at_once
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
 from chunkprep_ingest.left_out import left_out
-from chunkprep_ingest.listing import Listing
+from chunkprep_ingest.listing import Listing, Unreadable, printable, shown
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.regular_file import read_regular
 from chunkprep_ingest.tokens import counter_for
 from chunkprep_packer import pack_findings
-from chunkprep_store import CHECKS, Finding, Sources, Store
+from chunkprep_store import CHECKS, Finding, Sources, Store, UnreadSource
 
 if TYPE_CHECKING:
     from chunkprep_flows.gathering import SourceSettings
@@ -88,28 +89,41 @@ def sources_listed(settings: SourceSettings, step: Step = at_once) -> Listing | 
 
 
 def source_state(store: Store, collection: str, listing: Listing) -> Sources:
-    """The hash of each listed file's bytes now; None for what cannot be read or was not listed.
+    """The hash of each listed file's bytes now, None where it is not known, and what could not be
+    read.
 
     A document from outside the folders listed is none of the listing's business, nor is one that a
-    filter leaves out; where a path could not be listed, what was not found may still be there.
+    filter leaves out; one at or below a path that could not be listed may still be there.
     """
     roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
-    hashes: dict[str, str | None] = {item.key: None for item in listing.unreadable}
-    stored = {info.document: info.uri for info in store.documents(collection)}
-    for document, uri in stored.items():
-        if not listing.complete or not uri.startswith(roots):
-            hashes[document] = None
+    found = list(store.documents(collection))
+    stored = {info.document: info.uri for info in found}
+    standing = {info.document: info.uri for info in found if info.status != "withdrawn"}
+    hashes: dict[str, str | None] = {
+        document: None for document, uri in stored.items() if not uri.startswith(roots)
+    }
     hashes |= dict.fromkeys(left_out(listing, stored))
+    unread = {item.key: _unread(item, standing, hashes) for item in listing.unreadable}
     for file in listing.files:
-        hashes[file.key] = _hash(file.path)
-    return Sources(hashes)
+        try:
+            hashes[file.key] = bytes_hash(read_regular(file.path))
+        except OSError as error:
+            told = f"{printable(shown(file))}: {error.strerror or error}"
+            item = Unreadable(file.key, file.path, ReadError("unreadable", told), file.uri)
+            unread[file.key] = _unread(item, standing, hashes)
+    return Sources(hashes, unread=tuple(unread[key] for key in sorted(unread)))
 
 
-def _hash(path: Path) -> str | None:
-    try:
-        return bytes_hash(read_regular(path))
-    except OSError:
-        return None
+def _unread(
+    item: Unreadable, standing: Mapping[str, str], hashes: dict[str, str | None]
+) -> UnreadSource:
+    """A path that could not be read; with it nothing is known of the documents that it hides."""
+    hidden = [key for key, uri in standing.items() if key == item.key or item.hides(uri)]
+    hashes |= dict.fromkeys([item.key, *hidden])
+    own = next((key for key in hidden if standing[key] == item.uri), item.key)
+    below = sum(key != own for key in hidden)
+    more = f"; {counted(below, 'document')} there not compared" if below else ""
+    return UnreadSource(item.error.detail + more, item.error.remedy, own)
 
 
 def read_ids(path: Path) -> frozenset[str]:

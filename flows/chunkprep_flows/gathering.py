@@ -19,7 +19,7 @@ from chunkprep_flows.steps import Step, at_once
 from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError, SourceAwayError
 from chunkprep_ingest.ids import bytes_hash
-from chunkprep_ingest.listing import Listing, SourceFile
+from chunkprep_ingest.listing import Listing, SourceFile, printable
 from chunkprep_ingest.model import Fingerprints
 from chunkprep_ingest.readers import ReadOptions, reader_fingerprint
 from chunkprep_ingest.regular_file import regular_bytes
@@ -94,6 +94,15 @@ def all_filtered(listing: Listing, settings: SourceSettings) -> str | None:
     asked = {"--include": settings.include, "--exclude": settings.exclude}
     patterns = [f"{name} {pattern}" for name, given in asked.items() for pattern in given]
     return f"{' '.join(patterns)}: leaves out all of {counted(listing.filtered, 'file')}"
+
+
+def special(listing: Listing) -> str | None:
+    """A warning of pipes, sockets and devices, if there are some."""
+    if not listing.special:
+        return None
+    first = printable(str(listing.special[0]))
+    more = f" and {len(listing.special) - 1} more" if len(listing.special) > 1 else ""
+    return f"no regular files, and left out (a pipe, a socket or a device): {first}{more}"
 
 
 def judge(

@@ -36,7 +36,7 @@ def seen(listing: Listing, outcomes: Mapping[str, str]) -> list[Look]:
     lost: list[str] = []
     for item in listing.unreadable:
         source = _source_of(item, known)
-        if item.below or (source not in known and item.error.code != KEY_CLASH):
+        if item.scope != "file" or (source not in known and item.error.code != KEY_CLASH):
             lost.append(source)
         else:
             files.append((source, item.key))
@@ -55,6 +55,6 @@ def _compared(look: Look, listing: Listing, unlisted: Mapping[str, str]) -> Look
     """The look with what of the collection's documents from there it did not list."""
     if not look.whole or not unlisted:
         return look
-    if next(looked_past(listing, unlisted), None) is not None:
+    if looked_past(listing, unlisted):
         return look._replace(left_out=1)
     return look._replace(gone=len(unlisted))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from chunkprep_flows.batch import BatchOrder
-from chunkprep_flows.gathering import all_filtered, fingerprints_for, judge, listing_of
+from chunkprep_flows.gathering import all_filtered, fingerprints_for, judge, listing_of, special
 from chunkprep_flows.ingest_report import (
     DocumentOutcome,
     IngestReport,
@@ -39,6 +39,7 @@ from chunkprep_flows.unfinished import recorded_end
 from chunkprep_ingest.collecting import collected_seldom
 from chunkprep_ingest.errors import KEY_CLASH, ConflictError, ReadError, UnavailableError
 from chunkprep_ingest.freshness import RECORD
+from chunkprep_ingest.left_out import same_file
 from chunkprep_ingest.listing import Listing, Unreadable
 from chunkprep_ingest.remote import is_remote
 from chunkprep_ingest.url_secrets import as_recorded
@@ -195,7 +196,7 @@ def gather(run: Run, listing: Listing, progress: Progress) -> Prospect:
         if isinstance(found, Refused):
             settled.append(_refused(run, found))
             continue
-        if found.moved:
+        if found.moved and found.known and not same_file(found.known.uri or "", found.work.path):
             moved.append(found)
         if found.step == "ingest":
             work.append(found.work)
@@ -243,7 +244,7 @@ def step_out(
     gone: list[DocumentOutcome] = []
     decided = NOTHING
     listing = prospect.listing
-    notes = [run.change, prospect.warning, all_filtered(listing, run.settings)]
+    notes = [run.change, prospect.warning, all_filtered(listing, run.settings), special(listing)]
     if run.settings.sync and not stop_asked():
         try:
             decided = step(
@@ -251,7 +252,7 @@ def step_out(
             )
         except StoppedError as stopped:
             notes.append(str(stopped))
-    notes.append(decided.refused)
+    notes += decided.refused, decided.kept
     left = len(listing.files) + len(listing.unreadable) - len(prospect.settled) - len(read)
     report = sum_up(run, [*prospect.settled, *read, *gone], notes, decided.spared, left)
     if run.settings.dry_run:
@@ -361,8 +362,7 @@ def _refused_path(run: Run, path: Unreadable) -> DocumentOutcome:
         if known is None or known.version is None:
             run.store.forget_failure(run.settings.collection, path.key)
             return failed(path.key, path.error)
-    uri = path.uri or path.path.absolute().as_uri()
-    return _recorded(run, path.key, uri, path.error)
+    return _recorded(run, path.key, path.uri, path.error)
 
 
 def _recorded(run: Run, document: str, uri: str, error: ReadError) -> DocumentOutcome:

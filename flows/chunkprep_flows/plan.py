@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError
 from chunkprep_ingest.model import Fingerprints
 from chunkprep_ingest.readers import reads_alike
@@ -104,11 +106,14 @@ def batches(work: Iterable[Work], *, documents: int, size: int) -> Iterator[tupl
 
 
 class Withdrawals(NamedTuple):
-    """Documents that a sync withdraws, or why it withdraws none of so many that are gone."""
+    """Documents that a sync withdraws, or why it withdraws none of so many that are gone; and a
+    warning of those that may be there, though they cannot be read.
+    """
 
     documents: tuple[str, ...]
     refused: str | None
     spared: int = 0
+    kept: str | None = None
 
 
 def withdrawals(
@@ -116,32 +121,53 @@ def withdrawals(
     listed: Set[str],
     roots: Sequence[str],
     *,
-    complete: bool,
+    hidden: Mapping[str, str] = MappingProxyType({}),
+    unlisted: str | None = None,
     allow_mass: bool,
 ) -> Withdrawals:
     """Which stored documents are gone from the folders that were listed.
 
     `stored` maps the keys of documents in force to their URIs, `roots` are URIs of the folders
-    listed whole. A document from elsewhere is none of this run's business; an incomplete listing
-    says nothing about what is gone. Shares are of the documents that came from those folders.
+    listed whole. A document from elsewhere is none of this run's business, one that is `hidden`
+    (by key, what hides it and why) may be there; a folder that is `unlisted` says nothing about
+    what is gone. Shares are of the documents that came from those folders.
     """
     prefixes = tuple(root.rstrip("/") + "/" for root in roots)
     theirs = [key for key, uri in stored.items() if uri.startswith(prefixes)]
-    gone = tuple(sorted(key for key in theirs if key not in listed))
+    unseen = sorted(key for key in theirs if key not in listed)
+    kept = _kept([hidden[key] for key in unseen if key in hidden])
+    gone = tuple(key for key in unseen if key not in hidden)
     refused = _refusal(
-        len(gone), len(theirs), empty=not listed, complete=complete, allow_mass=allow_mass
+        len(gone), len(theirs), empty=not listed, unlisted=unlisted, allow_mass=allow_mass
     )
-    return Withdrawals(gone, None) if refused is None else Withdrawals((), refused, len(gone))
+    if refused is not None:
+        return Withdrawals((), refused, len(gone), kept)
+    return Withdrawals(gone, None, kept=kept)
+
+
+def _kept(hiding: Sequence[str]) -> str | None:
+    """A warning for documents that may be there, each by what hides it; None for none."""
+    if not hiding:
+        return None
+    more = len(set(hiding)) - 1
+    return (
+        f"sync: what cannot be read is not gone: {hiding[0]}{f' (and {more} more)' if more else ''}"
+        f"; {counted(len(hiding), 'document')} there {'stays' if len(hiding) == 1 else 'stay'} in "
+        f"force"
+    )
 
 
 def _refusal(
-    gone: int, stored: int, *, empty: bool, complete: bool, allow_mass: bool
+    gone: int, stored: int, *, empty: bool, unlisted: str | None, allow_mass: bool
 ) -> str | None:
     """Why so many of so many documents are not withdrawn; None where they are."""
     if not gone:
         return None
-    if not complete:
-        return f"sync: a path could not be listed, so none of {gone} missing documents is withdrawn"
+    if unlisted is not None:
+        return (
+            f"sync: a path could not be listed ({unlisted}), so none of {gone} missing documents "
+            f"is withdrawn"
+        )
     many = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
     if allow_mass or not (empty or many):
         return None

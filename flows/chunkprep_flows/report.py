@@ -16,7 +16,7 @@ from chunkprep_store import DocumentCounts, Failure, Finding, LargeBlock, Run, S
 
 STALE = (
     "expired", "review_due", "not_yet_valid", "policy_drift", "profile_drift", "low_coverage",
-    "served_stale", "source_changed", "source_missing",
+    "served_stale", "source_unreadable", "source_changed", "source_missing",
 )  # fmt: skip
 """The audit's checks that tell a document has aged, or is not what its source says."""
 

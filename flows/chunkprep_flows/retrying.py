@@ -69,7 +69,7 @@ def _local(failure: Failure) -> SourceFile | Unreadable:
         status = path.stat()
     except OSError as error:
         told = ReadError("unreadable", f"{path}: {error.strerror or error}")
-        return Unreadable(failure.document, path, told)
+        return Unreadable(failure.document, path, told, failure.uri)
     root = root_of(path, failure.document)
     return SourceFile(
         failure.document, failure.uri, path, root, status.st_size, status.st_mtime_ns, True

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chunkprep_flows.ingest_report import DocumentOutcome
 from chunkprep_flows.ingest_settings import IngestSettings
 from chunkprep_flows.opened import now
 from chunkprep_flows.plan import Withdrawals, withdrawals
-from chunkprep_ingest.left_out import is_file, left_out, path_of
+from chunkprep_ingest.errors import KEY_CLASH
+from chunkprep_ingest.left_out import left_out, may_be_there, path_of
 from chunkprep_ingest.listing import Listing
 from chunkprep_ingest.source_filters import IGNORE_FILE
 from chunkprep_store import Store
@@ -27,18 +30,33 @@ def withdraw_gone(
         return NOTHING
     standing = {d.document: d for d in store.documents(collection) if d.status != "withdrawn"}
     stored = {key: info.uri for key, info in standing.items()}
+    hidden, unlisted = _hidden(listing, stored), listing.unlisted
     found = withdrawals(
         stored,
-        listing.keys | left_out(listing, stored),
+        listing.there | left_out(listing, stored).difference(hidden),
         listing.root_uris,
-        complete=listing.complete,
+        hidden=hidden,
+        unlisted=None if unlisted is None else unlisted.error.detail,
         allow_mass=settings.allow_mass_withdraw,
     )
     for key in found.documents:
+        told: tuple[str, ...] = ()
         if not settings.dry_run:
-            store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
-        outcomes.append(DocumentOutcome(key, standing[key].version, "withdrawn"))
+            made = store.withdraw(collection, key, now=now(), reason=REASON, by="sync")
+            told = tuple(moved.told for moved in made.moved)
+        outcomes.append(DocumentOutcome(key, standing[key].version, "withdrawn", warnings=told))
     return found
+
+
+def _hidden(listing: Listing, stored: Mapping[str, str]) -> dict[str, str]:
+    """The documents that may be there at or below a file that cannot be read, and which it is."""
+    hidden: dict[str, str] = {}
+    for item in listing.unreadable:
+        if item.scope != "file" or item.error.code == KEY_CLASH:
+            continue
+        below = (key for key, uri in stored.items() if key == item.key or item.hides(uri))
+        hidden |= dict.fromkeys(below, item.error.detail)
+    return hidden
 
 
 def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listing) -> None:
@@ -54,5 +72,5 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
     for failure in store.failures(settings.collection):
         below = failure.uri.startswith(roots) and failure.document not in listed
         path = path_of(failure.uri)
-        if below and (path.name == IGNORE_FILE or not is_file(path)):
+        if below and (path.name == IGNORE_FILE or not may_be_there(path)):
             store.forget_failure(settings.collection, failure.document)

@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 def walk(
     root: Path, takes: Takes, fail: Fail, lost: Container[Path] = frozenset()
 ) -> Iterator[Entry]:
-    """The files below `root` that count, and links that lead to nothing.
+    """The files below `root` that count, links that lead to nothing, and pipes and their like.
 
     Real folders first and symbolic links after them, so that a link never hides a file. A folder
     whose ignore file cannot be read, or is among the `lost`, is left out whole.
@@ -38,7 +38,7 @@ def walk(
     yield from here.descend(Entry(root, ""))
     while here.links:
         link = here.links.pop(0)
-        if link.path.is_dir():
+        if _is_folder(link.path):
             yield from here.descend(link)
         else:
             yield link
@@ -91,7 +91,7 @@ class _Walk:
         for entry in entries:
             found = Entry(folder.path / entry.name, before + entry.name)
             directory = entry.is_dir(follow_symlinks=False)
-            leads_on = directory or (entry.is_symlink() and found.path.is_dir())
+            leads_on = directory or (entry.is_symlink() and _is_folder(found.path))
             if entry.name.startswith(".") or self.ignored.covers(found.path, leads_on):
                 continue
             if directory:
@@ -100,5 +100,9 @@ class _Walk:
                 continue
             elif entry.is_symlink():
                 self.links.append(found)
-            elif entry.is_file(follow_symlinks=False):
+            else:
                 yield found
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - which says no where it may not look

@@ -4,14 +4,13 @@ depends on their order.
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
 
 from chunkprep_ingest.errors import KEY_CLASH, ReadError
-from chunkprep_ingest.listing import SourceFile, Unreadable, printable
+from chunkprep_ingest.listing import SourceFile, Unreadable, printable, shown
 
 
 def parted(files: Sequence[SourceFile]) -> tuple[list[SourceFile], list[Unreadable]]:
@@ -42,7 +41,7 @@ def _refused(same: Sequence[SourceFile]) -> Iterator[Unreadable]:
 
 def _told_apart(file: SourceFile, other: SourceFile) -> str:
     """Both sources as the user knows them, and so that they differ."""
-    one, two = _shown(file), _shown(other)
+    one, two = shown(file), shown(other)
     if one == two:
         return f"{one} and the same URL with another query"
     if _looks(one) == _looks(two):
@@ -52,7 +51,3 @@ def _told_apart(file: SourceFile, other: SourceFile) -> str:
 
 def _looks(source: str) -> str:
     return unicodedata.normalize("NFC", printable(source))
-
-
-def _shown(file: SourceFile) -> str:
-    return os.fspath(file.path) if file.uri.startswith("file://") else file.uri

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -25,37 +25,53 @@ def left_out(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
     keys = listing.keys
     unlisted = {k: uri for k, uri in documents.items() if k not in keys and uri.startswith(roots)}
-    listed = {file.uri for file in listing.files} if unlisted else set()
-    return {key for key, uri in unlisted.items() if _is_left_out(uri, listed, listing.left_out)}
+    return _there(unlisted, listing)
 
 
-def looked_past(listing: Listing, documents: Mapping[str, str]) -> Iterator[str]:
-    """The keys of those documents (URIs by key) that are not listed though they are there, as far
-    as that can be told: with other files of a remote place that was not listed whole, they are.
+def looked_past(listing: Listing, documents: Mapping[str, str]) -> set[str]:
+    """Which of those documents (URIs by key) are not listed though they are there, as far as that
+    can be told: with other files of a remote place that was not listed whole, they are.
     """
     keys, listed = listing.keys, {file.uri for file in listing.files}
     whole = tuple(root.rstrip("/") + "/" for root in listing.remote_roots)
-    for key, uri in documents.items():
-        if key not in keys:
-            unknown = is_remote(uri) and uri not in listed and not uri.startswith(whole)
-            if unknown or _is_left_out(uri, listed, listing.left_out):
-                yield key
+    unlisted = {key: uri for key, uri in documents.items() if key not in keys}
+    unknown = {
+        key
+        for key, uri in unlisted.items()
+        if is_remote(uri) and uri not in listed and not uri.startswith(whole)
+    }
+    return unknown | _there(unlisted, listing)
 
 
-def is_file(path: Path) -> bool:
-    """Whether a regular file is there, or may be where nobody may look."""
+def _there(documents: Mapping[str, str], listing: Listing) -> set[str]:
+    """Which of the documents are there, and listed under no other key."""
+    listed = {file.uri for file in listing.files} if documents else set()
+    there = {k for k, uri in documents.items() if uri not in listed and _is_there(uri, listing)}
+    local = {key: path_of(documents[key]) for key in there if not is_remote(documents[key])}
+    files = {os.path.realpath(file.path) for file in listing.files} if local else set()
+    return there - {key for key, path in local.items() if os.path.realpath(path) in files}
+
+
+def _is_there(uri: str, listing: Listing) -> bool:
+    return uri in listing.left_out if is_remote(uri) else may_be_there(path_of(uri))
+
+
+def same_file(uri: str, path: str) -> bool:
+    """Whether the URI of a source file leads to the file at this path, links followed."""
+    return not is_remote(uri) and os.path.realpath(path_of(uri)) == os.path.realpath(path)
+
+
+def may_be_there(path: Path) -> bool:
+    """Whether a regular file is there, or may be: where nobody may look, or behind a link that
+    leads nowhere now.
+    """
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
-        return False
+        return any(_dangles(place) for place in (path, *path.parents))
     except OSError:
         return True
 
 
-def _is_left_out(uri: str, listed: Set[str], remote: Set[str]) -> bool:
-    if uri in listed:
-        return False
-    if is_remote(uri):
-        return uri in remote
-    path = path_of(uri)
-    return is_file(path) and Path(os.path.realpath(path)).as_uri() not in listed
+def _dangles(path: Path) -> bool:
+    return path.is_symlink() and not os.path.exists(path)  # noqa: PTH110 - which never raises

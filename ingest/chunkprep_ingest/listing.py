@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from chunkprep_ingest.errors import KEY_CLASH, ReadError
 from chunkprep_ingest.ids import document_key
@@ -26,23 +27,32 @@ class SourceFile(NamedTuple):
     named: bool = False
 
 
+Scope = Literal["file", "ignore_file", "folder", "source"]
+
+
 class Unreadable(NamedTuple):
     """A path that could not be listed: not a deletion. `key` as a document's key would be."""
 
     key: str
     path: Path
     error: ReadError
-    uri: str | None = None
-    """Where it is, if that is not the path."""
+    uri: str
     passing: bool = False
     """Whether the trouble may be over in a moment."""
-    below: bool = False
-    """Whether it hides what else is there: a folder, its ignore file, a source as a whole."""
+    scope: Scope = "file"
+    """Whether it is a file, a folder (by itself, or for its ignore file), or all that a source
+    names. A link that leads nowhere is a file, and may have led to a folder.
+    """
+
+    def hides(self, uri: str) -> bool:
+        """Whether a document of this URI may be there all the same: at this place or below it."""
+        place = self.uri.rpartition("/")[0] if self.scope == "ignore_file" else self.uri
+        return uri == place or uri.startswith(place.rstrip("/") + "/")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What was found. `complete` is False where something could not be listed."""
+    """What was found."""
 
     files: tuple[SourceFile, ...]
     unreadable: tuple[Unreadable, ...]
@@ -54,21 +64,40 @@ class Listing:
     """The URLs of what else is there below those."""
     filtered: int = 0
     """Files that --include and --exclude leave out."""
+    special: tuple[Path, ...] = ()
+    """Pipes, sockets and devices, which are left out."""
 
     @property
     def root_uris(self) -> tuple[str, ...]:
-        """The URIs of all those folders."""
-        return (*(root.absolute().as_uri() for root in self.roots), *self.remote_roots)
+        """The URIs of all those folders; one that is itself a link is the folder it leads to."""
+        real = (Path(os.path.realpath(root)).as_uri() for root in self.roots)
+        return (*real, *self.remote_roots)
+
+    @property
+    def unlisted(self) -> Unreadable | None:
+        """The first folder or source that could not be listed to its end; None where all were."""
+        return next((item for item in self.unreadable if item.scope != "file"), None)
 
     @property
     def complete(self) -> bool:
-        """Whether every folder named was listed to its end; files whose keys clash were."""
-        return all(item.error.code == KEY_CLASH for item in self.unreadable)
+        """Whether every folder and source named was listed to its end."""
+        return self.unlisted is None
+
+    @property
+    def there(self) -> frozenset[str]:
+        """The keys of the files found; of those that clash too."""
+        clashing = (item.key for item in self.unreadable if item.error.code == KEY_CLASH)
+        return frozenset(file.key for file in self.files).union(clashing)
 
     @property
     def keys(self) -> frozenset[str]:
         """The keys of all that is there, or may be."""
         return frozenset(item.key for items in (self.files, self.unreadable) for item in items)
+
+
+def shown(file: SourceFile) -> str:
+    """A file as the user knows it: by its path, or its URL."""
+    return os.fspath(file.path) if file.uri.startswith("file://") else file.uri
 
 
 def key_of(path: Path, root: Path, name: str) -> str:

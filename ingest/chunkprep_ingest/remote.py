@@ -19,6 +19,7 @@ from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.ids import fingerprint
 from chunkprep_ingest.source_globs import depth, matches, split_url
 from chunkprep_ingest.source_trouble import is_passing, reason_of
+from chunkprep_ingest.url_names import file_name
 from chunkprep_ingest.url_secrets import expanded, hidden, without_secrets
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "abfs": "azure", "az": "azure"}
@@ -51,12 +52,13 @@ class Wanted(NamedTuple):
     stop_asked: Callable[[], bool]
 
 
-Kind = Literal["folder", "file", "glob"]
+Kind = Literal["folder", "file", "glob", "away"]
+"""What a URL names; of one that is away nothing is known, whatever an earlier run downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A remote source, mirrored: `root` is the local folder of what stands below `url`.
+    """A remote source, mirrored: `root` is the local folder of what stands at or below `url`.
 
     `objects` are all that stand there, the `files` those that count.
     """
@@ -69,7 +71,9 @@ class Mirror:
     objects: tuple[str, ...] = ()
 
     def uri(self, relative: str) -> str:
-        """The URL of the object at this path below the source."""
+        """The URL of the object at this path below the source, which one file is itself."""
+        if self.kind == "file":
+            return self.url
         return f"{self.url}{'' if self.url.endswith('/') else '/'}{relative}"
 
 
@@ -98,7 +102,7 @@ def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
         raise
     except Exception as error:  # whatever a service and its library say
         lost = Lost("", _told(error, source), is_passing(error))
-        return Mirror(without_secrets(source), root, (), (lost,), "folder")
+        return Mirror(without_secrets(source), root, (), (lost,), "away")
     takes = {
         relative: info
         for relative, info in found.objects.items()
@@ -108,8 +112,7 @@ def mirror(source: str, home: Path, wanted: Wanted) -> Mirror:
         there, missed = _fetch(found.system, takes, folder, root, wanted.stop_asked, source)
     if found.kind == "glob" and not any(not wanted.ours(relative) for relative in takes):
         missed = (*missed, Lost("", "no file matches"))
-    url = found.url.rpartition("/")[0] if found.kind == "file" else found.url
-    return Mirror(url, root, there, missed, found.kind, tuple(found.objects))
+    return Mirror(found.url, root, there, missed, found.kind, tuple(found.objects))
 
 
 class _Found(NamedTuple):
@@ -133,8 +136,8 @@ def _found(source: str) -> _Found:
     system, base = _opened(source)
     url = without_secrets(source)
     if url.startswith(_SINGLE) or system.isfile(base):
-        name = PurePosixPath(url).name or "index.html"
-        return _Found(system, url, {name: system.info(base)}, "file")
+        info = system.info(base)
+        return _Found(system, url, {file_name(url, info.get("mimetype")): info}, "file")
     return _Found(system, url, _below(system, base, None), "folder")
 
 

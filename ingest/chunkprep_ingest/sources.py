@@ -17,6 +17,7 @@ from chunkprep_ingest.ids import document_key
 from chunkprep_ingest.key_clashes import parted
 from chunkprep_ingest.listing import (
     Listing,
+    Scope,
     SourceFile,
     Unreadable,
     key_below,
@@ -70,8 +71,8 @@ def _there(source: str) -> bool:
 
 
 class _Place(NamedTuple):
-    """A folder without symbolic links in its path, and its URI, both up to a file's name: looked
-    up once, not for each of its files.
+    """A folder without symbolic links in its path, and the URI of that, both up to a file's name:
+    looked up once, not for each of its files.
     """
 
     path: str
@@ -90,6 +91,7 @@ class _Found:
         self.unreadable: dict[Path, Unreadable] = {}
         self.roots: list[Path] = []
         self.filtered = 0
+        self.special: list[Path] = []
         self.places: dict[str, _Place] = {}
 
     def add(self, source: str) -> None:
@@ -114,7 +116,13 @@ class _Found:
         urls = tuple(found.url for found in whole)
         left_out = frozenset(there.difference(file.uri for file in files))
         return Listing(
-            tuple(files), tuple(unreadable), tuple(self.roots), urls, left_out, self.filtered
+            tuple(files),
+            tuple(unreadable),
+            tuple(self.roots),
+            urls,
+            left_out,
+            self.filtered,
+            tuple(self.special),
         )
 
     def _takes(self, relative: str) -> bool:
@@ -134,8 +142,8 @@ class _Found:
             path = found.root / lost.relative
             told = ReadError("unreadable", f"{uri}: {lost.reason}", _REMEDY)
             key = key_of(path, found.root, "") if lost.relative else document_key(shown)
-            below = not lost.relative or path.name == IGNORE_FILE
-            self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing, below))
+            scope = _scope(lost.relative)
+            self.unreadable.setdefault(path, Unreadable(key, path, told, uri, lost.passing, scope))
         self.remote[found.root] = found
         if found.kind == "folder" and found.root.is_dir():
             self._add_folder(found.root)
@@ -150,12 +158,12 @@ class _Found:
     def _add_glob(self, source: str) -> None:
         root, pattern = split_path(source)
         if not root.is_dir():
-            self._fail(root, root, "no such folder", below=True)
+            self._fail(root, root, "no such folder", scope="source")
             return
         found = [Entry(path, path.relative_to(root).as_posix()) for path in root.glob(pattern)]
         found = sorted(entry for entry in found if not hidden(entry.relative))
         if not found:
-            self._fail(Path(source), root, "no file matches", below=True)
+            self._fail(Path(source), root, "no file matches", scope="source")
         for entry in found:
             if not (entry.path.is_dir() or _ours(entry.relative)) and self._takes(entry.relative):
                 self._add_file(entry, root)
@@ -173,47 +181,71 @@ class _Found:
             linked = stat.S_ISLNK(status.st_mode)
             status = path.stat() if linked else status
         except OSError as error:
-            self._fail(path, root, error.strerror or str(error))
+            scope: Scope = "source" if named and not os.path.lexists(path) else "file"
+            self._fail(path, root, error.strerror or str(error), scope=scope)
             return
         if not stat.S_ISREG(status.st_mode):
             if named:
                 self._fail(path, root, "not a regular file")
+            elif not stat.S_ISDIR(status.st_mode):
+                self.special.append(path)
             return
         folder, name = os.path.split(path)
-        place = self._place(folder)
-        real = os.path.realpath(path) if linked else place.path + name
+        real = os.path.realpath(path) if linked else self._place(folder).path + name
         if real in self.files:
             return
-        key = key_below(entry.relative)
-        remote = self.remote.get(root) if self.remote else None
-        uri = remote.uri(entry.relative) if remote else place.uri + _quoted(name)
+        key, uri = key_below(entry.relative), self._uri(entry.relative, root)
         self.files[real] = SourceFile(
             key, uri, path, root, status.st_size, status.st_mtime_ns, named
         )
 
+    def _uri(self, relative: str, root: Path) -> str:
+        """Where something stands below a source: by the way that leads there from the source's own
+        folder, so that what a link led to is known as the source's once the link is gone.
+        """
+        remote = self.remote.get(root) if self.remote else None
+        if remote:
+            return remote.uri(relative)
+        uri = self._place(os.fspath(root)).uri + _quoted(relative)
+        return uri if relative else uri.rstrip("/")
+
     def _place(self, folder: str) -> _Place:
         found = self.places.get(folder)
         if found is None:
-            real = Path(folder).resolve()
-            uri = real.as_uri().removesuffix("/")
+            real = os.path.realpath(folder)
+            uri = Path(real).as_uri().removesuffix("/")
             found = self.places[folder] = _Place(os.path.join(real, ""), f"{uri}/")  # noqa: PTH118
         return found
 
     def _fail_below(self, root: Path, path: Path, reason: str, remedy: str | None) -> None:
-        self._fail(path, root, reason, remedy, below=True)
+        scope: Scope = "ignore_file" if path.name == IGNORE_FILE else "folder"
+        self._fail(path, root, reason, remedy, scope=scope)
 
     def _fail(
-        self, path: Path, root: Path, reason: str, remedy: str | None = None, *, below: bool = False
+        self,
+        path: Path,
+        root: Path,
+        reason: str,
+        remedy: str | None = None,
+        *,
+        scope: Scope = "file",
     ) -> None:
-        remote = self.remote.get(root)
-        uri = remote.uri(path.relative_to(root).as_posix()) if remote else None
-        error = ReadError("unreadable", f"{printable(uri or os.fspath(path))}: {reason}", remedy)
+        uri = self._uri("" if path == root else path.relative_to(root).as_posix(), root)
+        told = printable(uri if root in self.remote else os.fspath(path))
+        error = ReadError("unreadable", f"{told}: {reason}", remedy)
         key = key_of(path, root, path.name or os.fspath(path))
-        self.unreadable.setdefault(path, Unreadable(key, path, error, uri, below=below))
+        self.unreadable.setdefault(path, Unreadable(key, path, error, uri, scope=scope))
 
 
 def _quoted(name: str) -> str:
     return quote_from_bytes(os.fsencode(name))
+
+
+def _scope(relative: str) -> Scope:
+    """Of an object that could not be mirrored; "" is the source itself."""
+    if not relative:
+        return "source"
+    return "ignore_file" if relative.rpartition("/")[2] == IGNORE_FILE else "file"
 
 
 def _ours(relative: str) -> bool:

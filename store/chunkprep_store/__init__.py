@@ -1,7 +1,7 @@
 """The store: documents, versions, chunks and their whole history in SQLite or PostgreSQL."""
 
 from chunkprep_store.adding import WriteOutcome
-from chunkprep_store.audit import CHECKS, Finding, Sources
+from chunkprep_store.audit import CHECKS, Finding, Sources, UnreadSource
 from chunkprep_store.changes import Change
 from chunkprep_store.collection import StoredProfile
 from chunkprep_store.documents import HistoryEntry, VersionInfo
@@ -49,6 +49,7 @@ __all__ = [
     "Sources",
     "Store",
     "StoredProfile",
+    "UnreadSource",
     "VersionInfo",
     "WriteOutcome",
 ]

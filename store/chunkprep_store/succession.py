@@ -40,6 +40,13 @@ class Moved(NamedTuple):
     version: int
     effective_to: Moment | None
 
+    @property
+    def told(self) -> str:
+        """The same in words."""
+        end = iso(self.effective_to)
+        how = "no longer ends" if end is None else f"now ends {end}"
+        return f"{self.document} (version {self.version}) {how}"
+
 
 class Successor(NamedTuple):
     """A document that supersedes another, as it is: `current` is None where it was erased."""

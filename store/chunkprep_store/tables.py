@@ -251,10 +251,10 @@ links = table(
 
 runs = table(
     "runs",
-    "A run of ingest, resplit, recount or prune.",
+    "A run of ingest, resplit, recount or prune, or what was done with failures.",
     text_key("run_id", "Its id."),
     part_of("collection_id", "collections.id", "Its collection."),
-    text("kind", "`ingest`, `resplit`, `recount` or `prune`."),
+    text("kind", "`ingest`, `resplit`, `recount`, `prune`, `retry` or `dismiss`."),
     moment("started_at", "When it began."),
     moment("finished_at", "When it ended; null: under way, or broken off.", optional=True),
     text("settings", "JSON: what it was asked.", "{}"),

@@ -359,3 +359,32 @@ def test_check_does_not_send_another_programs_database_to_upgrade(cli: Cli) -> N
     with closing(sqlite3.connect(cli.folder / "chunkprep.db")) as other:
         other.execute("CREATE TABLE theirs (x)")
     assert "tables of another program" in cli("db", "check", code=2).stderr
+
+
+def test_it_is_told_what_another_document_ends_or_leaves_open(two: Cli) -> None:
+    later = "---\nvalid_from: 2999-01-01\nsupersedes: a.md\n---\n# C\n\nCherries are dark.\n"
+    write(two, c=later)
+    two.ingest("docs")
+    in_2999 = ("docs", "--as-of", "2999-06-01")
+    assert "a.md (version 1) no longer ends" in two("withdraw", "c.md", "--reason", "early").stderr
+    assert {d["document"] for d in two.lines(*in_2999)} == {"a.md", "b.md"}
+    assert "a.md (version 1) now ends 2999-01-01T00:00:00Z" in two("restore", "c.md").stderr
+    two("withdraw", "a.md", "--reason", "in doubt")
+    told = two("restore", "a.md").stderr
+    assert "restored as version 2; c.md supersedes it from 2999-01-01T00:00:00Z on" in told
+    two("set", "a.md", "status=draft")
+    assert "c.md supersedes it from 2999" in two("set", "a.md", "status=active").stderr
+    assert "take `supersedes` out of c.md" in two("restore", "a.md", code=2).stderr
+    assert {d["document"] for d in two.lines(*in_2999)} == {"b.md", "c.md"}
+    [moved] = two.json("erase", "c.md", "--yes")["removed"]["moved"]
+    assert moved == {"document": "a.md", "version": 3, "effective_to": None}
+    assert "0 errors, 0 warnings" in two("audit").stderr
+
+
+def test_a_sync_tells_what_it_leaves_open(two: Cli) -> None:
+    write(two, c="---\nvalid_from: 2999-01-01\nsupersedes: a.md\n---\n# C\n\nCherries.\n")
+    two.ingest("docs")
+    (two.folder / "docs" / "c.md").unlink()
+    report = two.ingest("docs", "--sync")
+    [gone] = [d for d in report["documents"] if d["outcome"] == "withdrawn"]
+    assert gone["warnings"] == ["a.md (version 1) no longer ends"]

@@ -334,3 +334,73 @@ def test_an_unknown_protocol_is_refused_on_one_line(cli: Cli) -> None:
     said = cli("ingest", "carrier-pigeon://docs", "--direct", code=2).stderr.strip()
     assert "carrier-pigeon" in said
     assert os.linesep not in said
+
+
+def test_a_web_server_that_is_down_changes_nothing_that_is_stored(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "served").mkdir()
+    (tmp_path / "served" / "refund.md").write_text(REFUND)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/refund.md"
+        cli.ingest(url)
+        server.shutdown()
+    report = cli.ingest(url, "--sync", code=1)
+    assert [(d["document"], d["outcome"]) for d in report["documents"]] == [(url, "failed")]
+    assert report["warnings"] == []
+    assert uri(cli, "refund.md") == url
+    assert [d["status"] for d in cli.lines("docs")] == ["active"]
+
+
+def test_of_a_bucket_that_is_away_nothing_is_read_from_the_mirror(cli: Cli, bucket: Any) -> None:
+    put(bucket, refund=REFUND)
+    cli.ingest("s3://docs/policies")
+    bucket.delete_object(Bucket="docs", Key="policies/refund.md")
+    report = cli.ingest("s3://docs/policies", "--sync", "--cap", "128", code=1)
+    assert [d["outcome"] for d in report["documents"]] == ["failed"]
+    assert [d["status"] for d in cli.lines("docs")] == ["active"]
+
+
+class Typed(BaseHTTPRequestHandler):
+    """Answers each path with the type that it declares, and a text of that type."""
+
+    def do_GET(self) -> None:
+        kind, body = {
+            "/": ("text/html; charset=utf-8", b"<h1>Front</h1><p>Welcome."),
+            "/page": ("text/html", b"<h1>Fees</h1><p>Nine euros."),
+            "/notes": ("text/plain", b"Nine euros."),
+            "/blob": ("application/octet-stream", b"Nine euros."),
+        }[self.path]
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_page_without_a_suffix_is_read_as_the_type_that_its_server_declares(cli: Cli) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Typed) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_port}"
+        assert cli.ingest(f"{base}/", f"{base}/page", f"{base}/notes")["new"] == 3
+        assert cli.ingest(f"{base}/", f"{base}/page", f"{base}/notes")["unchanged"] == 3
+        assert uri(cli, "index.html") == base
+        assert uri(cli, "page.html") == f"{base}/page"
+        assert uri(cli, "notes.txt") == f"{base}/notes"
+        assert "Nine euros." in cli.lines("chunks", "page.html")[0]["text"]
+        [failed] = cli.ingest(f"{base}/blob", code=1)["documents"]
+        assert failed["error"]["code"] == "unsupported_type"
+        assert len(cli.lines("failures", "--retry", code=1)) == 1
+        assert cli.lines("failures", "--dismiss", "blob") == []
+        server.shutdown()
+
+
+def test_one_file_of_an_archive_is_read(cli: Cli, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "docs.zip", "w") as archive:
+        archive.writestr("rules/b.md", BAGS)
+    source = f"zip://rules/b.md::{tmp_path / 'docs.zip'}"
+    assert cli.ingest(source)["new"] == 1
+    assert uri(cli, "b.md") == source

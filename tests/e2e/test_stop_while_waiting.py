@@ -193,10 +193,11 @@ def test_while_another_run_of_the_collection_is_waited_for(prefect_api: str, cli
     documents(cli)
     with one_at_a_time(cli.url, "default"):
         running = Running(cli.folder, "ingest", "docs", env={"PREFECT_API_URL": prefect_api})
-        stopped = running.stop_once(after(running.living, 12))
+        told = "waiting for another run of collection default to end\n"
+        stopped = running.stop_once(after(lambda: told in running.said, 7))
     check_waiting(stopped)
     assert "another run of the collection was waited for" in stopped.err
     assert not (cli.folder / "chunkprep.db").exists()
-    assert stopped.err.count("waiting for another run of collection default to end\n") == 1
+    assert stopped.err.count(told) == 1
     assert "ERROR" not in stopped.err
     assert stopped.err.count("\n") < 5, stopped.err

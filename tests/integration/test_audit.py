@@ -225,6 +225,7 @@ def test_a_json_text_of_a_version_that_cannot_be_read(filled: Store, column: str
     damage(filled, versions.update().where(versions.c.chunks == 2).values({column: "xx"}))
     (found,) = [f for f in audit(filled) if f.check == "unreadable"]
     assert (found.document, found.version) == ("b.md", 1)
+    assert found.severity == "error"
     assert column in found.message
 
 
@@ -237,6 +238,17 @@ def test_a_policy_and_a_profile_that_cannot_be_read(filled: Store) -> None:
             f"policy {Policy(cap=64).fingerprint}",
             "profile profile-1",
         ]
+
+
+def test_a_value_that_stops_one_check_does_not_stop_the_others(filled: Store) -> None:
+    damage(filled, versions.update().where(versions.c.version == 2).values(origin="recut:x"))
+    damage(filled, chunks.update().where(chunk("b.md", 1, 0)).values(text="Plain lies."))
+    found = audit(filled)
+    assert ("wholeness", "b.md") in named(found)
+    assert [f.check for f in found if "stopped at a value" in f.message] == [
+        "unreadable",
+        "successors",
+    ]
 
 
 def test_a_profile_that_is_gone(filled: Store) -> None:

@@ -270,10 +270,12 @@ def test_what_cannot_be_listed_is_not_a_deletion(desk: Desk) -> None:
         desk.write(name, f"# {name}\n\nThe text.\n")
     desk.run()
     desk.remove("a.md")
-    (desk.folder / "loop.md").symlink_to("loop.md")  # unreadable, for root too
+    desk.write("sub/c.md", "# C\n")
+    (desk.folder / "sub/.chunkprepignore").symlink_to("nowhere")  # unreadable, for root too
     report = desk.run(sync=True)
     assert (report.withdrawn, report.failed) == (0, 1)
-    desk.remove("loop.md")
+    assert "docs/sub/.chunkprepignore: No such file" in report.warnings[0]
+    desk.remove("sub/.chunkprepignore")
     gone = desk.folder.parent / "nowhere"
     report = desk.run(str(gone), sync=True)
     assert report.trouble

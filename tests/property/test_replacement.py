@@ -7,8 +7,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkprep_ingest.lifecycle import in_force, overlapping
-from chunkprep_ingest.replacement import VersionFacts, edition_precedes, older_edition, settle
+from chunkprep_ingest.lifecycle import EffectiveRange, in_force, overlapping
+from chunkprep_ingest.replacement import (
+    Standing,
+    VersionFacts,
+    edition_precedes,
+    older_edition,
+    settle,
+    takes_over,
+)
 
 MOMENTS = st.integers(0, 12)
 OPEN = st.none() | MOMENTS
@@ -106,6 +113,39 @@ def test_a_version_that_just_follows_starts_now_and_leaves_the_past_as_it_was(
             assert in_force(standing.status, *standing.range, at) == in_force(
                 after.of[number].status, *after.of[number].range, at
             )
+
+
+@given(histories(back_to_draft=True), MOMENTS, MOMENTS)
+def test_a_version_that_is_a_draft_again_before_its_day_changes_nothing(
+    facts: list[VersionFacts], early: int, more: int
+) -> None:
+    number = len(facts) + 1
+    announced = VersionFacts(
+        version=number, released_at=20, valid_from=20 + early + more, closes_at=20 + early,
+        drafted=True,
+    )  # fmt: skip
+    before, after = settle(facts), settle([*facts, announced])
+    assert (after.of[number].status, after.current) == ("draft", number)
+    for at in range(-1, 50):
+        assert not in_force("draft", *after.of[number].range, at)
+        for known, standing in before.of.items():
+            assert in_force(standing.status, *standing.range, at) == in_force(
+                after.of[known].status, *after.of[known].range, at
+            )
+
+
+SPANS = st.tuples(OPEN, OPEN).map(lambda span: EffectiveRange(*span))
+
+
+@given(st.lists(st.builds(Standing, st.just("superseded"), SPANS, st.none())), MOMENTS)
+def test_a_document_takes_over_at_the_first_moment_that_it_is_in_force(
+    versions: list[Standing], at: int
+) -> None:
+    there = [
+        t for t in range(at, 20) if any(in_force(s.status, *s.range, t) for s in versions)
+    ]  # each start and end lies below
+    assert takes_over(at, versions, stands=False) == min(there, default=None)
+    assert takes_over(at, versions, stands=True) == min(there, default=at)
 
 
 @given(st.text(max_size=8), st.text(max_size=8))

@@ -20,7 +20,8 @@ SHELLS = {
     "chunkprep_ingest": {
         "collecting", "folder_walk", "front_matter", "key_clashes", "left_out", "listing",
         "reading_process", "reading_wire", "reading_worker", "regular_file", "remote", "rules",
-        "source_filters", "source_globs", "source_trouble", "sources", "tokens", "url_secrets",
+        "source_filters", "source_globs", "source_trouble", "sources", "tokens", "url_names",
+        "url_secrets",
     },
     "chunkprep_packer": {
         "async_client", "block_sizes", "client", "client_calls", "client_connections",

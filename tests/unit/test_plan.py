@@ -129,19 +129,19 @@ def test_many_withdrawals_at_once_need_a_word(stored: int, gone: int) -> None:
     gone = min(gone, stored)
     uris = {f"d{n}": f"file:///docs/d{n}" for n in range(stored)}
     listed = {f"d{n}" for n in range(gone, stored)} | {"new"}
-    found = withdrawals(uris, listed, ["file:///docs"], complete=True, allow_mass=False)
+    found = withdrawals(uris, listed, ["file:///docs"], allow_mass=False)
     mass = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
     assert (found.refused is not None) == mass
     assert len(found.documents) == (0 if mass else gone)
     assert found.spared == (gone if mass else 0)
     elsewhere = {f"e{n}": f"file:///more/e{n}" for n in range(1000)}
     both = {**uris, **elsewhere}
-    assert withdrawals(both, listed, ["file:///docs"], complete=True, allow_mass=False) == found
-    allowed = withdrawals(uris, listed, ["file:///docs"], complete=True, allow_mass=True)
+    assert withdrawals(both, listed, ["file:///docs"], allow_mass=False) == found
+    allowed = withdrawals(uris, listed, ["file:///docs"], allow_mass=True)
     assert len(allowed.documents) == gone
 
 
 def test_a_folder_whose_name_begins_alike_is_another_folder() -> None:
     stored = {"a": "file:///docs2/a"}
-    found = withdrawals(stored, {"b"}, ["file:///docs"], complete=True, allow_mass=True)
+    found = withdrawals(stored, {"b"}, ["file:///docs"], allow_mass=True)
     assert found.documents == ()

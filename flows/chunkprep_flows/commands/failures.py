@@ -19,14 +19,37 @@ COLUMNS = ("document", "code", "attempts", "last_at", "message", "remedy")
 
 @command(example="chunkprep failures --retry")
 @option("--retry", is_flag=True, help="Try each of them again, without Prefect.")
+@option(
+    "--dismiss",
+    multiple=True,
+    metavar="KEY",
+    help="Take this one off the list, where no version of it stands; repeatable.",
+)
 @store_options
 @json_option
 @click.pass_context
-def failures(ctx: click.Context, retry: bool, store: str, collection: str, as_json: bool) -> None:
+def failures(
+    ctx: click.Context,
+    retry: bool,
+    dismiss: tuple[str, ...],
+    store: str,
+    collection: str,
+    as_json: bool,
+) -> None:
     """List the documents whose last ingest failed. Exit 1 if there are some.
+
+    --dismiss is for what never became a document; a run that meets it again tries it again.
 
     A source that the latest ingest could not read at all, as a mistyped path, is told on stderr.
     """
+    if retry and dismiss:
+        raise click.UsageError("--retry and --dismiss: give one of them")
+    if dismiss:
+        from chunkprep_flows.dismissing import dismiss_failures
+
+        with opened(store) as target:
+            for gone in dismiss_failures(target, collection, dismiss):
+                talk(f"dismissed: {gone.document}: {gone.code}: {gone.message}")
     if retry:
         from chunkprep_flows.progress import shown_progress
         from chunkprep_flows.retrying import retry_failures

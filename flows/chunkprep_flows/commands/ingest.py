@@ -85,7 +85,7 @@ def ingest(
     make x/a.md and y/a.md versions of one document, and warn; in one run both fail (key_clash).
     Name the folder above both, or give each a --collection.
 
-    --sync withdraws nothing, and exits 1, where a path could not be listed; and without
+    --sync withdraws nothing, and exits 1, where a folder could not be listed; and without
     --allow-mass-withdraw where no document was found, or more than 10 documents that are more than
     15 % of those from the folders named are gone.
     """

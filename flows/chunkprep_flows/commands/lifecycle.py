@@ -35,11 +35,7 @@ def until(made: Decided) -> str:
 
 def also(moved: Sequence[Moved]) -> str:
     """What else ends at another moment now."""
-    return "".join(
-        f"; {m.document} (version {m.version}) "
-        + (f"now ends {iso(m.effective_to)}" if m.effective_to is not None else "no longer ends")
-        for m in moved
-    )
+    return "".join(f"; {m.told}" for m in moved)
 
 
 def listed(moved: Sequence[Moved]) -> list[dict[str, object]]:

@@ -31,6 +31,7 @@ REMEDIES = {
     "expired": "ingest a newer version, or `chunkprep withdraw` the document",
     "not_yet_valid": "nothing to do: it comes into force on its date",
     "review_due": "review the document and set a new review_by",
+    "source_unreadable": "check that it exists, and that this user may read it; then audit again",
     "source_changed": "run `chunkprep ingest` on the source",
     "source_missing": "run `chunkprep ingest --sync` on the source, or bring the file back",
     "policy_drift": "run `chunkprep resplit` with the collection's cap",

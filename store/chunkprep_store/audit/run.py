@@ -30,7 +30,7 @@ from chunkprep_store.audit import (
     unreadable,
 )
 from chunkprep_store.audit.content import StoredChunk, StoredVersion
-from chunkprep_store.audit.findings import CHECKS, Finding
+from chunkprep_store.audit.findings import CHECKS, Finding, finding
 from chunkprep_store.audit.prices import Counters, Recount
 from chunkprep_store.audit.remade import Remake
 from chunkprep_store.audit.sources import Sources
@@ -74,12 +74,21 @@ def audit(
     """Findings, by check; those on texts and prices last, version by version."""
     for names, check in _queries(connection, collection_id, request):
         if request.wants(*names.split()):
-            yield from (found for found in check() if request.wants(found.check))
+            yield from (found for found in _to_its_end(names, check) if request.wants(found.check))
     if request.wants("cap", "boundaries", "wholeness", "count_drift", "remade"):
         yield from _contents(connection, collection_id, request)
 
 
 Check = Callable[[], Iterator[Finding]]
+
+
+def _to_its_end(names: str, check: Check) -> Iterator[Finding]:
+    """A check's findings; a value that it cannot read ends it alone, loudly, not the audit."""
+    try:
+        yield from check()
+    except (ValueError, KeyError, TypeError) as error:
+        text = f"the check {names.split()[0]} stopped at a value that cannot be read: {error}"
+        yield finding("unreadable", "error", text)._replace(check=names.split()[0])
 
 
 def _queries(
@@ -98,6 +107,7 @@ def _queries(
     yield "not_yet_valid", lambda: standing.not_yet_valid(connection, number, now)
     yield "review_due", lambda: standing.review_due(connection, number, now)
     if listed is not None:
+        yield "source_unreadable", lambda: sources.source_unreadable(connection, number, listed)
         yield "source_changed", lambda: sources.source_changed(connection, number, listed)
         yield "source_missing", lambda: sources.source_missing(connection, number, listed)
     yield "policy_drift", lambda: drift.policy_drift(connection, number)

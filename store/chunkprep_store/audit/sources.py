@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -12,15 +13,40 @@ from chunkprep_store.audit.standing import rows
 from chunkprep_store.tables import documents, versions
 
 
+class UnreadSource(NamedTuple):
+    """A source that could not be read: `told` names it and says why, `document` is the key that its
+    document would have.
+    """
+
+    told: str
+    remedy: str
+    document: str
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a complete listing found: hash of the bytes by document key (None: not readable now).
+    """What a listing found: hash of the bytes by document key (None: not known), and what could not
+    be read.
 
     `prefix` limits which documents the listing speaks for ("" for all).
     """
 
     hashes: Mapping[str, str | None] = field(default_factory=dict)
     prefix: str = ""
+    unread: Sequence[UnreadSource] = ()
+
+
+def source_unreadable(
+    connection: sa.Connection, collection_id: int, sources: Sources
+) -> Iterator[Finding]:
+    """Sources that could not be read, so that nothing is known of their documents."""
+    found = _standing(connection, collection_id, sources)
+    versions_of = {document: version for document, version, _ in found}
+    for source in sources.unread:
+        version = versions_of.get(source.document)
+        document = None if version is None else source.document
+        told = finding("source_unreadable", "warning", source.told, document, version)
+        yield told._replace(remedy=source.remedy)
 
 
 def source_changed(

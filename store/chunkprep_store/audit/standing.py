@@ -27,7 +27,8 @@ def stored_versions(collection_id: int, *columns: Any) -> sa.Select[*tuple[Any, 
 
 def rows(connection: sa.Connection, query: sa.Select[*tuple[Any, ...]]) -> Iterator[sa.Row[Any]]:
     """Rows of a query, read as they come."""
-    yield from connection.execute(query, execution_options={"yield_per": 1000})
+    with connection.execute(query, execution_options={"yield_per": 1000}) as found:
+        yield from found
 
 
 def active_versions(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
