@@ -109,10 +109,8 @@ class _StoppedRunner(Runner):
     async def __aenter__(self) -> Self:
         """As Prefect's own, but it outlives an API that is away."""
         await super().__aenter__()
-        poller: Any = self._scheduled_run_poller
-        poller._get_and_submit_flow_runs = Answering().outliving(poller._get_and_submit_flow_runs)
-        proposer: Any = self._state_proposer
-        proposer.propose_crashed = self._once_answered(proposer.propose_crashed)
+        _wrap(self, "_scheduled_run_poller", "_get_and_submit_flow_runs", Answering().outliving)
+        _wrap(self, "_state_proposer", "propose_crashed", self._once_answered)
         return self
 
     def _once_answered(self, tell: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -126,16 +124,16 @@ class _StoppedRunner(Runner):
         return told
 
     @property
-    def _cancelling_observer(self) -> Any:
+    def _cancelling_observer(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self._observer
 
     @_cancelling_observer.setter
-    def _cancelling_observer(self, observer: Any) -> None:
+    def _cancelling_observer(self, observer: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Prefect sets it just before the observer begins to ask, too."""
-        if observer is not None and observer is not self._observer:
-            asks = observer._check_for_cancelled_flow_runs
-            observer._check_for_cancelled_flow_runs = tolerant(asks)
+        is_new = observer is not self._observer
         self._observer = observer
+        if is_new:
+            _wrap(self, "_observer", "_check_for_cancelled_flow_runs", tolerant)
 
     async def serve(self) -> None:
         """Start the runs that are due until a signal comes and no run is left."""
@@ -143,6 +141,16 @@ class _StoppedRunner(Runner):
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self.handle_sigterm)
         self._serving = asyncio.current_task()
         await self.start()
+
+
+def _wrap(runner: Runner, part: str, method: str, wrap: Callable[[Any], Any]) -> None:
+    """Replace a method of a part of Prefect's runner. It has no other way in; a later Prefect that
+    is made of other parts is left as it is, and outlives what it outlives.
+    """
+    owner = getattr(runner, part, None)
+    plain = getattr(owner, method, None)
+    if plain is not None:
+        setattr(owner, method, wrap(plain))
 
 
 def _run_processes() -> list[psutil.Process]:

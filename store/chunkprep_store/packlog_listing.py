@@ -6,7 +6,7 @@ Neither reads the packs before the page, nor what a pack holds: a log grows to m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import sqlalchemy as sa
 
@@ -138,7 +138,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _lines(connection: sa.Connection, query: sa.Select[Any]) -> list[PackLine]:
+def _lines(connection: sa.Connection, query: sa.Executable) -> list[PackLine]:
     return [
         PackLine(
             row.id,
