@@ -66,6 +66,10 @@ _WRITTEN_TIME = WithJsonSchema(
 )
 Time = Annotated[Moment | None, BeforeValidator(_as_moment), _WRITTEN_TIME]
 """A moment; a date and an ISO 8601 text are taken too."""
+TimeGiven = Annotated[
+    Moment | datetime | date | str | None, BeforeValidator(_as_moment), _WRITTEN_TIME
+]
+"""As Time, for type checkers too: what is read from it goes through `moment`, or `iso`."""
 Text = Annotated[str | None, BeforeValidator(_as_text)]
 """A text without blanks around it; an empty one is none."""
 Texts = Annotated[tuple[Annotated[str, BeforeValidator(_as_text)], ...], BeforeValidator(_as_texts)]

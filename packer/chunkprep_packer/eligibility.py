@@ -8,7 +8,7 @@ from fnmatch import translate
 
 import orjson
 
-from chunkprep_ingest.lifecycle import out_of_force_reason
+from chunkprep_ingest.lifecycle import moment, out_of_force_reason
 from chunkprep_ingest.model import ChunkRow, Moment
 from chunkprep_packer.request import PackOptions
 
@@ -74,7 +74,7 @@ def _filter(options: PackOptions) -> Callable[[ChunkRow], bool] | None:
         least = options.min_authority
         tests.append(lambda row: row.authority >= least)
     if options.effective_after is not None:
-        after = options.effective_after
+        after = moment(options.effective_after)
         tests.append(lambda row: since(row) >= after)
     return (lambda row: all(test(row) for test in tests)) if tests else None
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from chunkprep_ingest.closing import Closing
-from chunkprep_ingest.errors import StoreError
+from chunkprep_ingest.errors import RequestError, StoreError
+from chunkprep_ingest.lifecycle import moment
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.answer import Answer, Shared, shared_json
 from chunkprep_packer.caller import NOBODY, Caller, valid_traceparent
@@ -57,6 +58,7 @@ class Packer(Closing):
         counter_of: CounterOf | None = None,
         owns_store: bool = False,
     ) -> None:
+        _check_mode(log)
         self.store = store
         self._clock = clock or _now
         self._owns_store = owns_store
@@ -71,8 +73,9 @@ class Packer(Closing):
     def open(cls, url: str, *, log: LogMode = "background") -> Packer:
         """A packer over the store at `url`, which must exist at the current schema.
 
-        Raises StoreError and SchemaError.
+        Raises StoreError and SchemaError, RequestError for another `log`.
         """
+        _check_mode(log)
         return cls(Store.open(url, create=False), log=log, owns_store=True)
 
     def pack(
@@ -97,6 +100,12 @@ class Packer(Closing):
         self, request: PackRequest, *, request_id: str | None = None, caller: Caller = NOBODY
     ) -> Answer:
         """As `pack`, for those who answer in JSON: what the log holds too is not written twice."""
+        if not isinstance(request, PackRequest):
+            raise RequestError(
+                f"request: must be a PackRequest, not {type(request).__name__}; write "
+                f"PackRequest(budget=1600, candidates=hits)",
+                "request",
+            )
         name = pack_name(request_id)
         if self._sync and request_id is not None and request.log:
             require_free(self.store, request.collection, name)
@@ -126,7 +135,7 @@ class Packer(Closing):
         self._process.require()
         if self._closed:
             raise StoreError("this packer is closed; open another, or pack before `close`")
-        at = self._clock() if request.as_of is None else request.as_of
+        at = self._clock() if request.as_of is None else moment(request.as_of)
         facts, encoding, exact, templates = gather(self.store, self._profiles, request, at)
         plan = decide(request, request.candidates, facts)
         parts = block_texts(plan.blocks(), templates, ordinals=request.ordinals)
@@ -185,6 +194,12 @@ class Packer(Closing):
         if self._sync:
             self._log.flush()
         return shared
+
+
+def _check_mode(log: str) -> None:
+    modes = get_args(LogMode)
+    if log not in modes:
+        raise RequestError(f"log: must be one of {', '.join(modes)}, not {log!r}", "log")
 
 
 def to_result(packed: Packed, request_id: str) -> PackResult:

@@ -27,7 +27,7 @@ from pydantic_core import from_json
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import iso
-from chunkprep_ingest.metadata import Time
+from chunkprep_ingest.metadata import TimeGiven
 from chunkprep_ingest.model import BoundaryKind, Moment
 from chunkprep_packer.complaint import complaint
 
@@ -177,7 +177,7 @@ class PackOptions(BaseModel):
     as the documents have them, `chronological` oldest text first."""
     on_superseded: OnSuperseded = "drop"
     """Whether a superseded candidate is left out, or its successor in force taken."""
-    as_of: Time = None
+    as_of: TimeGiven = None
     """What was in force then: ISO 8601, or microseconds UTC (default: now)."""
     source: Many = ()
     """Globs over a chunk's source or document key; one must match."""
@@ -187,7 +187,7 @@ class PackOptions(BaseModel):
     """The caller's access labels; a chunk with labels needs one of them."""
     min_authority: int | None = None
     """Only documents of at least this authority, 0 to 100."""
-    effective_after: Time = None
+    effective_after: TimeGiven = None
     """Only what came into force after: ISO 8601, or microseconds UTC."""
     ordinals: Flag = False
     """Whether blocks are numbered in their headers."""

@@ -22,7 +22,7 @@ from chunkprep_ingest.errors import (
 )
 from chunkprep_ingest.template import TEMPLATES
 from chunkprep_ingest.tokens import tiktoken_counter
-from chunkprep_packer import Candidate, Packer, PackRequest, PackResult
+from chunkprep_packer import Candidate, Packer, PackOptions, PackRequest, PackResult
 from chunkprep_packer.render import PARTIAL_NOTE
 from chunkprep_packer.request import Order, Strategy
 from chunkprep_store import Store
@@ -406,3 +406,17 @@ def test_a_pack_that_json_cannot_hold_is_answered_and_counted_as_lost(packer: Pa
     result = packer.pack(request(all_candidates(packer.store, "faq.md"), access=["\ud800"]))
     assert [w.partition(":")[0] for w in result.warnings] == ["log_dropped"]
     assert (len(result.blocks) > 0, packer.log_losses) == (True, 1)
+
+
+@pytest.mark.parametrize("wanted", [{"budget": 1, "candidates": []}, PackOptions(budget=1), None])
+def test_what_is_no_request_is_told(packer: Packer, wanted: Any) -> None:
+    with pytest.raises(RequestError, match=r"^request: must be a PackRequest, not "):
+        packer.pack(wanted)
+
+
+def test_a_log_mode_that_is_none_is_told(store: Store) -> None:
+    mode: Any = "snyc"
+    with pytest.raises(
+        RequestError, match=r"^log: must be one of background, .* 'snyc'"
+    ):
+        Packer(store, log=mode)
