@@ -21,8 +21,10 @@ from chunkprep_ingest.errors import ChunkprepError
 
 WATCH_SECONDS = 0.1
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_WAKE = signal.SIGURG
-"""Gets the main thread out of a call. Where nobody handles it any more, it does nothing."""
+_WAKE: tuple[signal.Signals, ...] = (signal.SIGURG,) if hasattr(signal, "SIGURG") else ()
+"""Gets the main thread out of a call. Where nobody handles it any more, it does nothing. Windows
+has none such: there a call is waited for.
+"""
 
 _asked = threading.Event()
 """Set once this process was asked to stop: signals are a process-wide matter."""
@@ -83,16 +85,16 @@ def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (_WAKE, *SIGNALS)}
-    for number in _blocked():
-        before.pop(number, None)
+    before = {number: signal.getsignal(number) for number in (*_WAKE, *SIGNALS)}
+    deaf = {number: before.pop(number) for number in _blocked()}
+    for number in deaf:
         signal.signal(number, signal.SIG_IGN)  # starting a process, Python unblocks it
     if not _Main.graceful:
         _asked.clear()
         _Main.signalled = False
 
     def ask(number: int, _frame: FrameType | None) -> None:
-        if number != _WAKE:
+        if number not in _WAKE:
             if _Main.signalled:
                 raise KeyboardInterrupt
             _Main.signalled = True
@@ -108,6 +110,8 @@ def graceful_stop(after: str = "the documents at hand") -> Iterator[None]:
             signal.signal(number, ask)
         yield
     finally:
+        still = _blocked()  # what Python has unblocked stays ignored
+        before |= {number: handler for number, handler in deaf.items() if number in still}
         for number, handler in before.items():
             signal.signal(number, handler)
         _Main.graceful -= 1
@@ -228,4 +232,5 @@ def ask_to_stop(why: str) -> None:
     talk(why)
     main = threading.main_thread()
     if _Main.breakable and threading.current_thread() is not main and main.ident is not None:
-        signal.pthread_kill(main.ident, _WAKE)
+        for number in _WAKE:
+            signal.pthread_kill(main.ident, number)

@@ -119,7 +119,7 @@ class AsyncClient:
         caller_id: str | None = None,
         since: str | None = None,
         collection: str = "default",
-    ) -> list[dict[str, Any]]:
+    ) -> dict[str, Any]:
         """As `Client.logged_packs`."""
         return await self._ask(calls.logged_packs(trace_id, caller_id, since, collection))
 

@@ -146,9 +146,10 @@ class Client(Closing):
         caller_id: str | None = None,
         since: str | None = None,
         collection: str = "default",
-    ) -> list[dict[str, Any]]:
-        """The logged packs of a trace, or those that their caller gave this `request_id`, the
-        oldest first, with all their ids (role admin); packed `since` then (ISO 8601), if given.
+    ) -> dict[str, Any]:
+        """`packs`: those of a trace, or that their caller gave this `request_id`, the oldest
+        first, with all their ids (role admin); packed `since` then (ISO 8601), if given. And
+        whether there were more than one answer lists: `truncated`.
         """
         return self._ask(calls.logged_packs(trace_id, caller_id, since, collection))
 

@@ -166,10 +166,10 @@ def logged_pack(request_id: str, collection: str) -> Call[dict[str, Any]]:
 
 def logged_packs(
     trace_id: str | None, caller_id: str | None, since: str | None, collection: str
-) -> Call[list[dict[str, Any]]]:
+) -> Call[dict[str, Any]]:
     """List packs by what their caller called them."""
     return _get(
-        "/v1/packs", _member("packs"), collection=collection, trace_id=trace_id,
+        "/v1/packs", orjson.loads, collection=collection, trace_id=trace_id,
         caller_id=caller_id, since=since,
     )  # fmt: skip
 

@@ -95,7 +95,7 @@ class LoggedPack:
                 f"{name}: not an option of a replay; use one of {', '.join(sorted(REPLAYABLE))}",
                 name,
             )
-        same = {name: getattr(self.request, name) for name in LoggedRequest.model_fields}
+        same = self.request.fields_of(LoggedRequest.model_fields)
         return LoggedRequest(**{**same, **changes})
 
     def require_similarities(self, changes: Mapping[str, object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from threading import Lock
 from uuid import uuid4
 
 from chunkprep_ingest.errors import RequestError
@@ -11,6 +12,8 @@ from chunkprep_store import PackRecord, Store
 
 LONGEST = 200
 """Characters of a name that a caller may give."""
+_NO_PART = {".", ".."}
+"""Of a URL's path, by which a pack is asked for."""
 
 
 def pack_name(given: object) -> str:
@@ -22,7 +25,8 @@ def pack_name(given: object) -> str:
     if not isinstance(given, str):
         kind = type(given).__name__
         raise RequestError(f"request_id: {kind} is no text; give str(...) of it", "request_id")
-    if not (0 < len(given) <= LONGEST and given.isprintable() and not given.isspace()):
+    fits = 0 < len(given) <= LONGEST and given.isprintable() and not given.isspace()
+    if not fits or given in _NO_PART:
         raise RequestError(
             f"request_id: {given[:40]!r} names no pack; give 1 to {LONGEST} printable characters "
             f"(it has {len(given):,}), or leave it out",
@@ -46,19 +50,25 @@ class NamedWrites:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._lock = Lock()
         self._renamed: deque[tuple[str, str]] = deque(maxlen=1_000)  # the latest, nobody may ask
 
     def write(self, collection: str, records: Sequence[PackRecord]) -> None:
         """Write records; one whose name is taken is written under a further one."""
-        self._renamed.extend(self._store.write_packs(collection, records))
+        renamed = self._store.write_packs(collection, records)
+        with self._lock:
+            self._renamed.extend(renamed)
 
     def take_warning(self) -> str | None:
         """A warning about the names that were taken since the last call, where any were."""
         if not self._renamed:
             return None
-        asked, stored = self._renamed.popleft()
-        others = len(self._renamed)
-        self._renamed.clear()
+        with self._lock:
+            renamed = tuple(self._renamed)
+            self._renamed.clear()
+        if not renamed:  # another thread has just taken them
+            return None
+        (asked, stored), others = renamed[0], len(renamed) - 1
         more = f", and {others} further packs likewise" if others else ""
         return (
             f"request_id_taken: a pack since the last answer is logged as {stored!r}, because "

@@ -174,8 +174,8 @@ class Packer(Closing):
     def _write(
         self, packed: Packed, request: PackRequest, result: PackResult, caller: Caller
     ) -> Shared:
-        """Log the pack; the JSON that was made for it. A pack that JSON cannot hold (a lone
-        surrogate in an access label, say) is not logged.
+        """Log the pack; the JSON that was made for it. A pack that JSON cannot hold (a whole
+        number of more than 64 bits, say) is not logged.
         """
         assert self._log is not None
         logged = Logged(

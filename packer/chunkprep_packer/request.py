@@ -6,7 +6,7 @@ the name of its command-line option. A bad request raises RequestError: one line
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -54,6 +54,8 @@ def _as_many(value: object) -> object:
 
 def _as_stored(text: str) -> str:
     """Unicode NFC, as keys, tags and labels are stored."""
+    if not _encodable(text):
+        raise ValueError("lone surrogates name nothing that can be stored")
     return normalize("NFC", text)
 
 
@@ -68,6 +70,7 @@ Many = Annotated[
 _FEW_MICROSECONDS = 10**13
 """Some 116 days: a number of milliseconds of our days is below it."""
 
+_TIMES = frozenset({"as_of", "effective_after"})
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -130,6 +133,10 @@ def _as_pin_text(value: object) -> object:
 
 def _encoded(pin: PinText) -> PinText:
     """Lone surrogates are U+FFFD, as in what is ingested: no JSON holds them."""
+    if not (isinstance(pin.text, str) and isinstance(pin.name, str)):
+        raise ValueError("text and name must be texts")
+    if _encodable(pin.text) and _encodable(pin.name):
+        return pin
     return PinText(without_surrogates(pin.text), without_surrogates(pin.name))
 
 
@@ -212,7 +219,14 @@ class PackOptions(BaseModel):
             except ValidationError as error:
                 raise complaint(error, type(self).model_fields) from error
 
-    @field_validator("as_of", "effective_after", mode="before")
+    def fields_of(self, names: Iterable[str]) -> dict[str, Any]:
+        """Those fields, to make another request of: times as texts, whose unit nobody mistakes."""
+        found = {name: getattr(self, name) for name in names}
+        for name in _TIMES & found.keys():
+            found[name] = self._moment_text(found[name])
+        return found
+
+    @field_validator(*_TIMES, mode="before")
     @classmethod
     def _check_unit(cls, value: object) -> object:
         """A number of seconds or milliseconds is a moment of early 1970."""
@@ -223,7 +237,7 @@ class PackOptions(BaseModel):
             )
         return value
 
-    @field_validator("as_of", "effective_after")
+    @field_validator(*_TIMES)
     @classmethod
     def _check_moment(cls, value: Moment | None) -> Moment | None:
         try:
@@ -232,7 +246,7 @@ class PackOptions(BaseModel):
             raise ValueError(f"{value} microseconds are not within the years 1 to 9999") from error
         return value
 
-    @field_serializer("as_of", "effective_after")
+    @field_serializer(*_TIMES)
     def _moment_text(self, value: Moment | None) -> str | None:
         return iso(value)
 

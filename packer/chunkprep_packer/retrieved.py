@@ -80,7 +80,7 @@ def to_request(
         Candidate(found, score, items[at].vector if diverse else None)
         for (at, found), score in zip(kept, scores, strict=True)
     ]
-    values = {field: getattr(options, field) for field in options.model_fields_set}
+    values = options.fields_of(options.model_fields_set)
     if diverse and query_vector is not None:
         values["query_vector"] = query_vector
     places: dict[str, int] = {}

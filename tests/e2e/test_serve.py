@@ -65,7 +65,7 @@ def test_it_packs_as_the_library_does_and_logs_what_it_packed(desk: Desk, served
     with Store.open(desk.url) as store:
         [record] = store.packs("default", request_id=packed["request_id"])
     assert record.used_tokens == packed["used_tokens"]
-    [line] = [line for line in served.lines() if line.get("path") == "/v1/pack"]
+    line = served.line(path="/v1/pack")
     assert (line["request_id"], line["status"]) == (packed["request_id"], 200)
 
 

@@ -16,11 +16,7 @@ PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
 def not_ready(served: Served) -> tuple[httpx.Response, dict[str, Any]]:
     """The answer of a probe that fails, and the line of the log that says why."""
     answer = served.client.get("/readyz", headers={"traceparent": PARENT})
-    [line] = [
-        line
-        for line in served.lines()
-        if line["event"] == "error" and line["request_id"] == answer.headers["x-request-id"]
-    ]
+    line = served.line(event="error", request_id=answer.headers["x-request-id"])
     assert line["trace_id"] == TRACE
     return answer, line
 

@@ -56,10 +56,9 @@ def test_a_pack_leads_to_its_trace_and_a_trace_to_its_packs(
         results = [both, trace, named, other, plain]
         assert {each.text for each in results} == {plain.text}
         assert served.stop() == 0  # the log is written
-    lines = {line["request_id"]: line for line in served.lines() if line["event"] == "request"}
-    assert [lines[each.request_id].get("trace_id") for each in results] == [
-        TRACE, TRACE, None, OTHER, None,
-    ]  # fmt: skip
+    names = [each.request_id for each in results]
+    lines = {name: served.line(event="request", request_id=name) for name in names}
+    assert [lines[name].get("trace_id") for name in names] == [TRACE, TRACE, None, OTHER, None]
     assert lines[both.request_id]["caller_id"] == "answer 7"
 
     with serving(desk.url, served.log.parent) as again, connect(again.url) as client:
@@ -67,15 +66,15 @@ def test_a_pack_leads_to_its_trace_and_a_trace_to_its_packs(
         assert (logged["caller_id"], logged["trace_id"]) == ("answer 7", TRACE)
         assert logged["traceparent"] == PARENT
         assert "caller" not in logged["request"]
-        first, second = client.logged_packs(trace_id=TRACE)
+        first, second = client.logged_packs(trace_id=TRACE)["packs"]
         assert first == {name: logged[name] for name in first}
         assert (second["request_id"], second["caller_id"]) == (trace.request_id, None)
-        assert client.logged_packs(trace_id=TRACE, since=second["at"]) == [second]
-        assert client.logged_packs(trace_id=TRACE, caller_id="answer 7") == [first]
-        [found] = client.logged_packs(caller_id="answer 8")
+        assert client.logged_packs(trace_id=TRACE, since=second["at"])["packs"] == [second]
+        assert client.logged_packs(trace_id=TRACE, caller_id="answer 7")["packs"] == [first]
+        [found] = client.logged_packs(caller_id="answer 8")["packs"]
         assert (found["request_id"], found["trace_id"]) == (named.request_id, None)
-        assert client.logged_packs(caller_id="answer") == []
-        assert client.logged_packs(trace_id="0" * 32) == []
+        assert client.logged_packs(caller_id="answer")["packs"] == []
+        assert client.logged_packs(trace_id="0" * 32)["packs"] == []
         assert client.logged_pack(plain.request_id)["traceparent"] is None
         for wrong in ({}, {"trace_id": TRACE.upper()}, {"trace_id": "%"}):
             with pytest.raises(RequestError) as refused:
@@ -138,5 +137,4 @@ def test_two_traceparents_are_none(desk: Desk, served: Served) -> None:
     headers = [("traceparent", PARENT), ("Traceparent", PARENT)]
     answer = served.client.post("/v1/pack", content=request.model_dump_json(), headers=headers)
     assert answer.status_code == 200
-    [line] = [line for line in served.lines() if line.get("path") == "/v1/pack"]
-    assert "trace_id" not in line
+    assert "trace_id" not in served.line(path="/v1/pack")

@@ -27,7 +27,7 @@ from chunkprep_packer.ranking import rank
 from chunkprep_store import PackRecord, Store
 from chunkprep_store.tables import chunks, pack_chunks, packs
 
-NOW = 1_000_000_000
+NOW = 1_700_000_000_000_000
 
 
 def text(words: str, paragraphs: int) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.support.stopping import wait_until
 
 START_SECONDS = 60
 
@@ -63,6 +64,20 @@ class Served:
         """The JSON log lines so far."""
         texts = self.log.read_text().splitlines()
         return [json.loads(line) for line in texts if line.startswith("{")]
+
+    def line(self, **fields: object) -> dict[str, Any]:
+        """The one JSON log line with these fields; a request's may come just after its answer."""
+
+        def found() -> list[dict[str, Any]]:
+            return [
+                line
+                for line in self.lines()
+                if all(line.get(name) == value for name, value in fields.items())
+            ]
+
+        wait_until(found)
+        [line] = found()
+        return line
 
     def metric(self, name: str) -> float:
         """The sum of a figure over its labels."""

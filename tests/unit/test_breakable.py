@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Callable
 
@@ -12,6 +14,7 @@ from chunkprep_flows.interrupt import (
     ask_to_stop,
     breakable,
     graceful_stop,
+    stop_asked,
     wait_for_stop,
 )
 
@@ -58,3 +61,17 @@ def test_a_thread_hears_of_a_stop_where_it_begins_to_wait() -> None:
         thread.start()
         thread.join()
     assert told == ["stopped while a thread waited; run it again to go on"]
+
+
+def test_a_signal_that_is_blocked_is_left_to_whoever_blocked_it() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with graceful_stop():
+            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            assert not stop_asked()
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        assert signal.getsignal(signal.SIGINT) is before
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_what_search_prints_beside_id_and_score_does_not_matter() -> None:
         ({"candidates": [{"chunk_id": "a", "score": None}]}, "candidates[0].score: input should"),
         ({"candidates": [Candidate("", 0.5)]}, "candidates[0].chunk_id: must be a printable text"),
         ({"candidates": [Candidate("a\x00", 0.5)]}, "candidates[0].chunk_id: must be a printable"),
-        ({"pin": ["\ud800"]}, "pin[0]: '\\ud800' names nothing that can be stored"),
+        ({"pin": ["\ud800"]}, "pin[0]: lone surrogates name nothing that can be stored"),
         ({"collection": ""}, "collection: string should have at least 1 character, not ''"),
     ],
 )
@@ -115,3 +115,21 @@ def test_a_flag_is_true_or_false_and_no_word(flag: str) -> None:
     values: dict[str, Any] = {flag: "no"}
     with pytest.raises(RequestError, match=f"^{flag}: "):
         PackOptions(budget=1, **values)
+
+
+@pytest.mark.parametrize("field", ["access", "source", "tag", "pin"])
+def test_a_lone_surrogate_names_nothing(field: str) -> None:
+    values: dict[str, Any] = {"budget": 1, field: ["a\ud800"]}
+    with pytest.raises(RequestError, match=rf"^{field}\[0\]: lone surrogates"):
+        PackOptions(**values)
+
+
+@pytest.mark.parametrize("pin", [PinText(cast(Any, None)), PinText("x", cast(Any, 5))])
+def test_a_pinned_text_is_a_text(pin: PinText) -> None:
+    with pytest.raises(RequestError, match=r"^pin_text\[0\]: text and name must be texts"):
+        PackRequest(budget=1, candidates=[], pin_text=[pin])
+
+
+def test_times_of_early_1970_are_taken_as_texts_and_kept() -> None:
+    request = PackRequest(budget=1, candidates=[], as_of="1970-01-05")
+    assert PackRequest(**request.fields_of(PackRequest.model_fields)) == request

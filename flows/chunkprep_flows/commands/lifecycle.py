@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +12,9 @@ from chunkprep_flows.opened import now, opened
 from chunkprep_flows.options import command, json_option, option, store_options
 from chunkprep_flows.wording import counted
 from chunkprep_ingest.lifecycle import iso
-from chunkprep_store import Decided, Moved
+
+if TYPE_CHECKING:
+    from chunkprep_store import Decided, Moved
 
 reason_option = option("--reason", metavar="TEXT", help="Why; kept with the change.")
 

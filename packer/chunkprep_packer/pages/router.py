@@ -122,7 +122,7 @@ def pages_router(
 
         return whole(request, collection, "packs.html", facts)
 
-    @router.get("/{collection}/pack/{request_id}")
+    @router.get("/{collection}/pack/{request_id:path}")
     def pack(request: Request, collection: str, request_id: str) -> Response:
         query = request.query_params
         return whole(

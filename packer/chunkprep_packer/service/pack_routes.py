@@ -53,7 +53,7 @@ def logged_packs(
     )
 
 
-@router.get("/packs/{request_id}", response_model=shapes.LoggedPackRecord)
+@router.get("/packs/{request_id:path}", response_model=shapes.LoggedPackRecord)
 def logged_pack(
     request: Request,
     request_id: Annotated[str, Path(description="Which pack.")],

@@ -32,6 +32,16 @@ COMPARED = (
 _JSON = frozenset({"boundaries", "heading_path", "additions", "substitutions"})
 
 
+def _can_split() -> bool:
+    """Whether what splitting needs is installed: the base install, for packing, does without."""
+    try:
+        import numpy  # noqa: F401
+        import rensa  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 class _Bench(NamedTuple):
     """What a version's chunks are made with."""
 
@@ -101,6 +111,10 @@ class Remake:
             return  # the check `unreadable` says so, or the recount
         counter = self._counters(stored.encoding)
         if not _splits(counter):
+            return
+        if not _can_split():
+            text = "chunks were not made again: that needs `pip install 'chunkprep[ingest]'`"
+            yield finding("remade", "info", text)
             return
         if policy is None or policy.fingerprint != policy_print:
             text = f"chunks of policy {policy_print} were not made again: its settings are gone or "
