@@ -281,6 +281,23 @@ def let_go(connection: sa.Connection, document: DocumentRow, outbox: Outbox) -> 
     return moved
 
 
+def forget_links_by_hand(connection: sa.Connection, old: DocumentRow) -> None:
+    """Take away the links onto an erased document that no other document declares."""
+    for link in links_onto(connection, old.id):
+        new = successor(connection, link.new_id)
+        if link.origin == "hand" and not new.says(link.old):
+            remove_link(connection, link)
+
+
+def forget_taken_back(connection: sa.Connection, document_id: int) -> None:
+    """Take away the links of documents that were in force and were taken back: a tombstone that
+    is lifted ends for them no more than a document that is restored.
+    """
+    for link in holding(connection, document_id):
+        if not successor(connection, link.new_id).stands:
+            remove_link(connection, link)
+
+
 def release(connection: sa.Connection, held: Held, undo: bool) -> list[Link]:
     """The links that end a document which is to be restored, without those that do so no more:
     of documents that were in force and were taken back, and with `undo`, where it stands as

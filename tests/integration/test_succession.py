@@ -188,6 +188,45 @@ def test_a_document_that_was_erased_can_be_superseded(store: Store, prepare: Pre
     assert in_force(store, 300) == ["c.md"]
 
 
+@pytest.mark.parametrize("now", [300, ON + 300])
+def test_the_old_erased_and_ingested_again_is_born_superseded(
+    announced: Store, prepare: Prepare, now: int
+) -> None:
+    announced.erase("c", "b.md", now=now)
+    announced.restore("c", "b.md", now=now + 100)
+    announced.write_version("c", prepare("b.md", OLD), now=now + 200)
+    assert in_force(announced, now + 300) == (["b.md"] if now < ON else ["c.md"])
+    assert in_force(announced, 2 * ON) == ["c.md"]
+    assert findings(announced, now + 300) == []
+
+
+def test_the_old_erased_comes_back_where_the_new_was_taken_back_meanwhile(
+    announced: Store, prepare: Prepare
+) -> None:
+    announced.withdraw("c", "c.md", now=ON + 300)
+    announced.erase("c", "b.md", now=ON + 400)
+    announced.restore("c", "b.md", now=ON + 500)
+    announced.write_version("c", prepare("b.md", OLD), now=ON + 600)
+    assert in_force(announced, ON + 700) == ["b.md"]
+    assert findings(announced, ON + 700) == []
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_of_links_by_hand_an_erasure_keeps_those_that_are_declared_since(
+    store: Store, prepare: Prepare, declared: bool
+) -> None:
+    store.write_version("c", prepare("b.md", OLD), now=100)
+    store.write_version("c", prepare("c.md", NEW), now=200)
+    store.supersede("c", "b.md", "c.md", now=300)
+    if declared:
+        store.set_metadata("c", "c.md", {"supersedes": ["b.md"]}, now=400)
+    store.erase("c", "b.md", now=500)
+    store.restore("c", "b.md", now=600)
+    store.write_version("c", prepare("b.md", OLD), now=700)
+    assert in_force(store, 800) == (["c.md"] if declared else ["b.md", "c.md"])
+    assert findings(store, 800) == []
+
+
 @pytest.mark.parametrize("status", ["draft", "withdrawn"])
 def test_a_version_announced_and_taken_back_leaves_no_gap(
     store: Store, prepare: Prepare, status: str
