@@ -15,13 +15,12 @@ from chunkprep_store.documents import not_found
 from chunkprep_store.history import lock_documents
 from chunkprep_store.links import lock_links
 from chunkprep_store.prune import remove_content
-from chunkprep_store.succession import Moved, let_go
+from chunkprep_store.succession import Moved, forget_links_by_hand, let_go
 from chunkprep_store.tables import (
     changes,
     chunks,
     documents,
     failures,
-    links,
     pack_chunks,
     packs,
     versions,
@@ -45,7 +44,8 @@ KEPT_IN_LOGS = frozenset({"chunk_id", "rank", "score", "tokens", "outcome", "rea
 def erase(connection: sa.Connection, collection_id: int, key: str, now: Moment) -> Erased:
     """Remove every version, element, feed text and logged text of a document.
 
-    Its key stays as a tombstone: it is not ingested again until `restore`. Raises NotFoundError.
+    Its key stays as a tombstone: it is not ingested again until `restore`. Links onto it that other
+    documents declare stay, so that it is born superseded then. Raises NotFoundError.
     Run `vacuum` afterwards, so that the freed pages hold nothing either.
     """
     lock_links(connection, collection_id)
@@ -78,7 +78,7 @@ def erase(connection: sa.Connection, collection_id: int, key: str, now: Moment) 
     forgotten = pack_chunks.c.version_id.in_(ids)
     connection.execute(pack_chunks.update().where(forgotten).values(version_id=None))
     connection.execute(versions.delete().where(owned))
-    connection.execute(links.delete().where(links.c.old_id == document.id))
+    forget_links_by_hand(connection, document)
     connection.execute(
         documents.update()
         .where(documents.c.id == document.id)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -15,7 +17,7 @@ from chunkprep_store.changes import Outbox
 from chunkprep_store.collection import insert_if_absent
 from chunkprep_store.documents import not_found
 from chunkprep_store.rows import standing_columns
-from chunkprep_store.tables import chunks, documents, metadata_history, versions
+from chunkprep_store.tables import chunks, documents, links, metadata_history, versions
 
 RECUT = "recut"
 """`origin` of a version made of another one's text: "recut:" and its number."""
@@ -155,6 +157,20 @@ def _locked(
 def versions_of(connection: sa.Connection, document_id: int) -> list[VersionRow]:
     """Every version of a document, in order of its number."""
     return [VersionRow._make(r) for r in connection.execute(_VERSIONS, {"owner": document_id})]
+
+
+def histories_superseded(
+    connection: sa.Connection, document_id: int
+) -> dict[int, list[VersionRow]]:
+    """The versions of all documents to which a document links as superseded, by their numbers."""
+    query = (
+        sa.select(*(versions.c[name] for name in VersionRow._fields))
+        .join(links, links.c.old_id == versions.c.document_id)
+        .where(links.c.new_id == document_id)
+        .order_by(versions.c.document_id, versions.c.version)
+    )
+    found = map(VersionRow._make, connection.execute(query))
+    return {owner: list(rows) for owner, rows in groupby(found, attrgetter("document_id"))}
 
 
 def hold(connection: sa.Connection, collection_id: int, key: str) -> Held:

@@ -23,7 +23,8 @@ from chunkprep_store.history import (
     versions_of,
 )
 from chunkprep_store.links import lock_links
-from chunkprep_store.succession import Moved, add_link, follow, successor
+from chunkprep_store.succession import Moved, add_link, follow
+from chunkprep_store.successor import successor
 
 By = Literal["hand", "sync"]
 

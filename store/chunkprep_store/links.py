@@ -61,6 +61,14 @@ def links_from(connection: sa.Connection, document_id: int) -> list[Link]:
     return [Link._make(row) for row in connection.execute(_FROM, {"owner": document_id})]
 
 
+def others_onto(connection: sa.Connection, document_id: int) -> set[int]:
+    """The documents, by their row numbers, that this document and another one supersede."""
+    other = links.alias("other")
+    both = sa.and_(other.c.old_id == links.c.old_id, other.c.new_id != links.c.new_id)
+    shared = sa.select(links.c.old_id).join(other, both).where(links.c.new_id == document_id)
+    return set(connection.scalars(shared))
+
+
 def lock_links(connection: sa.Connection, collection_id: int) -> None:
     """One writer of links at a time in a collection: two could close a cycle unseen."""
     if connection.dialect.name == "postgresql":

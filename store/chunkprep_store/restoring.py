@@ -31,7 +31,13 @@ from chunkprep_store.rows import (
     to_json,
     version_columns,
 )
-from chunkprep_store.succession import closed, follow, link_to_document, release
+from chunkprep_store.succession import (
+    closed,
+    follow,
+    forget_taken_back,
+    link_to_document,
+    release,
+)
 from chunkprep_store.tables import chunk_prices, chunks, documents, elements, versions
 
 
@@ -56,7 +62,7 @@ def restore(
         return Decided(key, 0, "withdrawn", None, None)
     held = hold(connection, collection_id, key)
     if version is None and held.current.pruned_at is not None:
-        release(connection, held, undo=version is None)
+        release(connection, held, undo=True)
         return _let_in(connection, collection_id, held, now, reason)
     source = _to_restore(held, version)
     onto = release(connection, held, undo=version is None)
@@ -122,8 +128,11 @@ def _lift_tombstone(connection: sa.Connection, collection_id: int, key: str) -> 
             documents.c.erased_at.is_not(None),
         )
         .values(erased_at=None)
-    )
-    return lifted.rowcount > 0
+        .returning(documents.c.id)
+    ).scalar()
+    if lifted is not None:
+        forget_taken_back(connection, lifted)
+    return lifted is not None
 
 
 def _let_in(

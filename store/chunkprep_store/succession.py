@@ -11,15 +11,15 @@ import sqlalchemy as sa
 
 from chunkprep_ingest.errors import RequestError
 from chunkprep_ingest.lifecycle import iso
-from chunkprep_ingest.metadata import Metadata
 from chunkprep_ingest.model import Moment
-from chunkprep_ingest.replacement import settle, takes_over
+from chunkprep_ingest.replacement import settle
 from chunkprep_store.changes import Outbox
 from chunkprep_store.history import (
     DocumentRow,
     Held,
     VersionRow,
     apply_standings,
+    histories_superseded,
     link_successors,
     lock_documents,
     set_current,
@@ -27,8 +27,16 @@ from chunkprep_store.history import (
     unlink_successors,
     versions_of,
 )
-from chunkprep_store.links import Link, links_from, links_onto, put_link, remove_link
-from chunkprep_store.tables import documents
+from chunkprep_store.links import (
+    Link,
+    links_from,
+    links_onto,
+    others_onto,
+    put_link,
+    remove_link,
+)
+from chunkprep_store.successor import Known, Successor, successor
+from chunkprep_store.tables import documents, versions
 
 
 class Moved(NamedTuple):
@@ -48,97 +56,20 @@ class Moved(NamedTuple):
         return f"{self.document} (version {self.version}) {how}"
 
 
-class Successor(NamedTuple):
-    """A document that supersedes another, as it is: `current` is None where it was erased."""
-
-    current: VersionRow | None
-    history: list[VersionRow]
-
-    @property
-    def stands(self) -> bool:
-        """Whether it was not taken back: it is, or was replaced in its turn."""
-        return self.current is not None and self.current.status in ("active", "superseded")
-
-    def takes_over(self, link: Link) -> Moment | None:
-        """From when it replaces the document that the link names; None: never."""
-        standings = (row.standing for row in self._saying(link.old, link))
-        return takes_over(link.effective_from, standings, self.stands)
-
-    def declared(self, at: Moment) -> set[str]:
-        """What it supersedes as its metadata says: of the version that stands for it, and of those
-        that are in force still or will be.
-        """
-        if not self.stands:
-            return set()
-        return {key for row in self.history if self._counts(row, at) for key in _supersedes(row)}
-
-    def start(self, key: str, link: Link | None, at: Moment) -> Moment:
-        """From when it supersedes a document that it declares: the earliest valid_from of the
-        versions that say so, without one since it was first declared.
-        """
-        known = at if link is None else min(at, link.effective_from)
-        by_hand = link is not None and link.origin == "hand"
-        saying = self._saying(key, link)
-        starts = [
-            known if row.valid_from is None else max(row.valid_from, row.effective_from or _EVER)
-            for row in saying
-            if row is self.current or (self._counts(row, at) and not by_hand)
-        ]
-        others = [row for row in saying if row is not self.current]
-        if link is not None and any(_held(row, link.effective_from, at) for row in others):
-            starts.append(link.effective_from)
-        return min(starts, default=known)
-
-    def _saying(self, key: str, link: Link | None) -> list[VersionRow]:
-        """The versions by which it supersedes a document: by hand, each of them does."""
-        saying = [row for row in self.history if key in _supersedes(row)]
-        by_hand = link is not None and link.origin == "hand"
-        return self.history if by_hand or not saying else saying
-
-    def says(self, key: str) -> bool:
-        """Whether the version that stands for it declares that it supersedes a document."""
-        return self.current is not None and key in _supersedes(self.current)
-
-    def _counts(self, row: VersionRow, at: Moment) -> bool:
-        start, end = row.effective_from, row.effective_to
-        still = end is None or (end > at and (start is None or start < end))
-        return row is self.current or (still and row.status != "draft")
-
-
-_EVER = -(1 << 63)
-
-
-def _supersedes(row: VersionRow) -> tuple[str, ...]:
-    return Metadata.model_validate_json(row.metadata).supersedes
-
-
-def _held(row: VersionRow, since: Moment, at: Moment) -> bool:
-    """Whether it has been in force between two moments."""
-    start, end = row.effective_from, row.effective_to
-    ever = end is None or start is None or start < end
-    never_released = row.status == "draft" and end is None
-    begun = start is None or start <= at
-    return ever and begun and not never_released and (end is None or end > since)
-
-
-def successor(connection: sa.Connection, document_id: int) -> Successor:
-    """A document as the one that supersedes others."""
-    number = connection.scalar(
-        sa.select(documents.c.current_version).where(documents.c.id == document_id)
-    )
-    history = versions_of(connection, document_id)
-    return Successor(next((row for row in history if row.version == number), None), history)
-
-
-def holding(connection: sa.Connection, document_id: int) -> list[Link]:
+def holding(connection: sa.Connection, document_id: int, known: Known | None = None) -> list[Link]:
     """The links that end this document, each from when its successor takes over, the earliest
-    first.
+    first. Successors are read into `known`.
     """
-    found = []
-    for link in links_onto(connection, document_id):
-        start = successor(connection, link.new_id).takes_over(link)
-        if start is not None:
-            found.append(link._replace(effective_from=start))
+    known = {} if known is None else known
+    onto = links_onto(connection, document_id)
+    for number in {link.new_id for link in onto} - set(known):
+        known[number] = successor(connection, number)
+    return _holding(onto, known)
+
+
+def _holding(onto: Iterable[Link], known: Known) -> list[Link]:
+    starts = [(link, known[link.new_id].takes_over(link)) for link in onto]
+    found = [link._replace(effective_from=at) for link, at in starts if at is not None]
     return sorted(found, key=lambda link: (link.effective_from, link.new))
 
 
@@ -164,6 +95,7 @@ def close_by_links(
     outbox: Outbox,
     reason: str,
     lost: Iterable[Link] = (),
+    known: Known | None = None,
 ) -> list[Moved]:
     """End the versions of a superseded document where its links say; those that links ended which
     hold no more, or are `lost`, are open again.
@@ -171,9 +103,9 @@ def close_by_links(
     before = versions_of(connection, old.id)
     if not before:
         return []  # only its name is known, or its tombstone
-    onto = holding(connection, old.id)
-    known = {link.closed_by for link in (*links_onto(connection, old.id), *lost)}
-    rows = [_reclosed(row, onto, known) for row in before]
+    onto = holding(connection, old.id, dict(known or {}))
+    enders = {link.closed_by for link in (*links_onto(connection, old.id), *lost)}
+    rows = [_reclosed(row, onto, enders) for row in before]
     changed = set(rows) - set(before)
     for row in changed:
         store_decisions(connection, row)
@@ -191,10 +123,10 @@ def close_by_links(
     return [Moved(old.document, current.version, end)]
 
 
-def _reclosed(row: VersionRow, onto: Sequence[Link], known: set[str]) -> VersionRow:
+def _reclosed(row: VersionRow, onto: Sequence[Link], enders: set[str]) -> VersionRow:
     """What a link ended that is gone, though it held once, stays ended."""
     if ends_by_link(row):
-        if row.closed_by not in known:
+        if row.closed_by not in enders:
             return row
         if not onto:
             return row._replace(closes_at=None, closed_by=None)
@@ -203,9 +135,14 @@ def _reclosed(row: VersionRow, onto: Sequence[Link], known: set[str]) -> Version
 
 def link_to_document(connection: sa.Connection, old_version_id: int, new_document_id: int) -> None:
     """Chunk successors across documents: in the version that stands for the new one."""
-    current = successor(connection, new_document_id).current
+    stands = sa.and_(
+        versions.c.document_id == documents.c.id, versions.c.version == documents.c.current_version
+    )
+    current = connection.scalar(
+        sa.select(versions.c.id).join(documents, stands).where(documents.c.id == new_document_id)
+    )
     if current is not None:
-        link_successors(connection, old_version_id, current.id)
+        link_successors(connection, old_version_id, current)
 
 
 def add_link(
@@ -216,13 +153,15 @@ def add_link(
     outbox: Outbox,
     origin: str = "metadata",
     reason: str | None = None,
+    known: Known | None = None,
 ) -> list[Moved]:
     """Let `new` supersede `old` from a moment on; a link that is there moves to it.
 
     Raises MetadataError (bad_metadata) where `old` supersedes `new` already, directly or not.
     """
     put_link(connection, old, new, effective_from, outbox.at, origin, reason)
-    return close_by_links(connection, old, outbox, reason or f"superseded by {new.document}")
+    reason = reason or f"superseded by {new.document}"
+    return close_by_links(connection, old, outbox, reason, known=known)
 
 
 def follow(
@@ -241,7 +180,9 @@ def follow(
     if declares is not None and not declares and not there:
         return []
     new = successor(connection, document.id)
+    known = {document.id: new}
     wanted = new.declared(outbox.at)
+    as_they_are = _ended_already(connection, there.values(), document.id, new)
     moved: list[Moved] = []
     locked = lock_documents(connection, outbox.collection_id, {*wanted, *there}, outbox.at)
     for key, old in locked.items():
@@ -251,11 +192,39 @@ def follow(
             continue
         start = new.start(key, link, outbox.at) if new.stands else None
         if start is not None and (link is None or link.effective_from != start):
-            moved += add_link(connection, old, document, start, outbox)
+            moved += add_link(connection, old, document, start, outbox, known=known)
+            continue
+        if old.id in as_they_are:
             continue
         what = "superseded by" if new.stands else "taken back before its day:"
-        moved += close_by_links(connection, old, outbox, f"{what} {document.document}")
+        reason = f"{what} {document.document}"
+        moved += close_by_links(connection, old, outbox, reason, known=known)
     return moved
+
+
+def _ended_already(
+    connection: sa.Connection, there: Iterable[Link], new_id: int, new: Successor
+) -> set[int]:
+    """Of the documents that one document alone supersedes, those that end as its links say, read
+    all at once: an edition may supersede hundreds.
+    """
+    shared = others_onto(connection, new_id)
+    histories = histories_superseded(connection, new_id)
+    return {
+        link.old_id
+        for link in there
+        if link.old_id not in shared and _stands_so(histories.get(link.old_id, []), link, new)
+    }
+
+
+def _stands_so(history: Sequence[VersionRow], link: Link, new: Successor) -> bool:
+    """Whether a document's versions are as its only link leaves them (or it has none)."""
+    onto = _holding([link], {link.new_id: new})
+    rows = [_reclosed(row, onto, {link.closed_by}) for row in history]
+    if rows != list(history):
+        return False
+    settled = settle(row.facts for row in rows).of if rows else {}
+    return all(settled[row.version][:2] == row.standing[:2] for row in rows)
 
 
 def lose(
@@ -279,6 +248,23 @@ def let_go(connection: sa.Connection, document: DocumentRow, outbox: Outbox) -> 
     for key, old in locked.items():
         moved += lose(connection, old, there[key], new, outbox)
     return moved
+
+
+def forget_links_by_hand(connection: sa.Connection, old: DocumentRow) -> None:
+    """Take away the links onto an erased document that no other document declares."""
+    for link in links_onto(connection, old.id):
+        new = successor(connection, link.new_id)
+        if link.origin == "hand" and not new.says(link.old):
+            remove_link(connection, link)
+
+
+def forget_taken_back(connection: sa.Connection, document_id: int) -> None:
+    """Take away the links of documents that were in force and were taken back: a tombstone that
+    is lifted ends for them no more than a document that is restored.
+    """
+    for link in holding(connection, document_id):
+        if not successor(connection, link.new_id).stands:
+            remove_link(connection, link)
 
 
 def release(connection: sa.Connection, held: Held, undo: bool) -> list[Link]:

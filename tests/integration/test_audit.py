@@ -28,6 +28,7 @@ Prepare = Callable[..., PreparedVersion]
 
 ONE = "# Refunds\n\nRefunds take thirty days. Ask us first. We answer.\n\nBring the receipt."
 TWO = "# Refunds\n\nRefunds take ten days. Ask us first. We answer.\n\nBring the receipt."
+THREE = "# Refunds\n\nRefunds take five days. Ask us first. We answer.\n\nBring the receipt."
 NOW = 1_000
 
 
@@ -423,6 +424,70 @@ def test_a_successors_date_that_moves_after_the_pack_is_a_note_at_most(
     assert served(packed) == (
         [("info", "26.md", "replaced since 1 pack used it")] if moved < 100 * SECOND else []
     )
+
+
+@pytest.fixture
+def ahead(filled: Store, prepare: Prepare) -> Store:
+    """s.md, whose next version holds from second 900 on; a pack of second 100 asked for 800."""
+    filled.write_version("c", prepare("s.md", ONE), now=SECOND)
+    filled.write_version("c", prepare("s.md", TWO, valid_from=900 * SECOND), now=2 * SECOND)
+    use(filled, "right", 100, 800)
+    assert served(filled) == []
+    return filled
+
+
+def use(store: Store, name: str, at: int, as_of: int, document: str = "s.md") -> None:
+    used = store.chunks("c", document, 1)[0].chunk_id
+    store.write_packs("c", [pack(name, at * SECOND, as_of * SECOND, used)])
+
+
+def test_a_version_that_arrives_after_the_pack_makes_it_no_error(
+    ahead: Store, prepare: Prepare
+) -> None:
+    ahead.write_version("c", prepare("s.md", THREE, valid_from=700 * SECOND), now=200 * SECOND)
+    assert served(ahead) == [("info", "s.md", "replaced since 1 pack used it")]
+    use(ahead, "wrong", 300, 800)
+    assert served(ahead)[0] == (
+        "error", "s.md", "pack wrong used it"
+    )  # fmt: skip
+
+
+def test_an_older_edition_that_arrives_late_takes_no_error_away(
+    ahead: Store, prepare: Prepare
+) -> None:
+    use(ahead, "wrong", 100, 950)
+    assert [f[0] for f in served(ahead)] == ["error"]
+    ahead.write_version("c", prepare("s.md", THREE, valid_from=700 * SECOND), now=200 * SECOND)
+    assert served(ahead)[0] == ("error", "s.md", "pack wrong used it")
+
+
+def test_a_version_of_the_old_that_arrives_after_the_pack_makes_it_no_error(
+    packed: Store, prepare: Prepare
+) -> None:
+    use(packed, "ahead", 100, 800, "26.md")
+    own = prepare("26.md", THREE, valid_from=700 * SECOND)
+    packed.write_version("c", own, now=200 * SECOND)
+    assert served(packed) == [("info", "26.md", "replaced since 1 pack used it")]
+    use(packed, "wrong", 300, 800, "26.md")
+    assert [f[0] for f in served(packed)] == ["error", "info"]
+
+
+def test_a_successor_that_moves_and_is_erased_after_its_day_makes_no_error(packed: Store) -> None:
+    use(packed, "ahead", 100, 800, "26.md")
+    packed.set_metadata("c", "27.md", {"valid_from": 700 * SECOND}, now=200 * SECOND)
+    packed.erase("c", "27.md", now=900 * SECOND)
+    assert served(packed) == [("info", "26.md", "replaced since 1 pack used it")]
+    use(packed, "wrong", 1_000, 1_000, "26.md")
+    assert [f[0] for f in served(packed)] == ["error", "info"]
+
+
+def test_what_was_withdrawn_since_is_told_so(filled: Store, prepare: Prepare) -> None:
+    filled.write_version("c", prepare("s.md", ONE), now=SECOND)
+    use(filled, "right", 100, 100)
+    filled.withdraw("c", "s.md", now=200 * SECOND)
+    assert served(filled) == [("info", "s.md", "withdrawn since 1 pack used it")]
+    use(filled, "wrong", 300, 300)
+    assert [f[0] for f in served(filled)] == ["error", "info"]
 
 
 @pytest.mark.parametrize("field", ["valid_from", "valid_to"])

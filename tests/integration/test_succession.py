@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import sqlalchemy as sa
@@ -188,6 +189,45 @@ def test_a_document_that_was_erased_can_be_superseded(store: Store, prepare: Pre
     assert in_force(store, 300) == ["c.md"]
 
 
+@pytest.mark.parametrize("now", [300, ON + 300])
+def test_the_old_erased_and_ingested_again_is_born_superseded(
+    announced: Store, prepare: Prepare, now: int
+) -> None:
+    announced.erase("c", "b.md", now=now)
+    announced.restore("c", "b.md", now=now + 100)
+    announced.write_version("c", prepare("b.md", OLD), now=now + 200)
+    assert in_force(announced, now + 300) == (["b.md"] if now < ON else ["c.md"])
+    assert in_force(announced, 2 * ON) == ["c.md"]
+    assert findings(announced, now + 300) == []
+
+
+def test_the_old_erased_comes_back_where_the_new_was_taken_back_meanwhile(
+    announced: Store, prepare: Prepare
+) -> None:
+    announced.withdraw("c", "c.md", now=ON + 300)
+    announced.erase("c", "b.md", now=ON + 400)
+    announced.restore("c", "b.md", now=ON + 500)
+    announced.write_version("c", prepare("b.md", OLD), now=ON + 600)
+    assert in_force(announced, ON + 700) == ["b.md"]
+    assert findings(announced, ON + 700) == []
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_of_links_by_hand_an_erasure_keeps_those_that_are_declared_since(
+    store: Store, prepare: Prepare, declared: bool
+) -> None:
+    store.write_version("c", prepare("b.md", OLD), now=100)
+    store.write_version("c", prepare("c.md", NEW), now=200)
+    store.supersede("c", "b.md", "c.md", now=300)
+    if declared:
+        store.set_metadata("c", "c.md", {"supersedes": ["b.md"]}, now=400)
+    store.erase("c", "b.md", now=500)
+    store.restore("c", "b.md", now=600)
+    store.write_version("c", prepare("b.md", OLD), now=700)
+    assert in_force(store, 800) == (["c.md"] if declared else ["b.md", "c.md"])
+    assert findings(store, 800) == []
+
+
 @pytest.mark.parametrize("status", ["draft", "withdrawn"])
 def test_a_version_announced_and_taken_back_leaves_no_gap(
     store: Store, prepare: Prepare, status: str
@@ -205,6 +245,47 @@ def test_a_version_announced_and_taken_back_leaves_no_gap(
     store.set_metadata("c", "a.md", {"status": "active"}, now=500)
     assert [d.version for at in (ON - 1, ON) for d in store.documents("c", at=at)] == [1, 3]
     assert findings(store, 600) == []
+
+
+def test_a_next_edition_asks_the_database_no_more_for_many_links_than_for_few(
+    store: Store, prepare: Prepare
+) -> None:
+    """While it does so, every other writer waits."""
+    asked = []
+    for many in (2, 20):
+        olds = [f"old-{many}-{n}.md" for n in range(many)]
+        for key in olds:
+            store.write_version("c", prepare(key, OLD), now=100)
+        new = f"new-{many}.md"
+        store.write_version("c", prepare(new, NEW, supersedes=olds), now=200)
+        statements: list[str] = []
+        note = partial(note_statement, statements)
+        sa.event.listen(store.database.engine, "before_cursor_execute", note)
+        store.write_version("c", prepare(new, NEW + " Once.", supersedes=olds), now=300)
+        sa.event.remove(store.database.engine, "before_cursor_execute", note)
+        asked.append(len(statements))
+    assert asked[0] == asked[1]
+    assert in_force(store, 400) == ["new-2.md", "new-20.md"]
+    assert findings(store, 400) == []
+
+
+def note_statement(statements: list[str], *args: object) -> None:
+    statements.append(str(args[2]))
+
+
+def test_a_next_edition_that_begins_earlier_moves_every_end(store: Store, prepare: Prepare) -> None:
+    olds = [f"old-{n}.md" for n in range(3)]
+    for key in olds:
+        store.write_version("c", prepare(key, OLD), now=100)
+    new = prepare("new.md", NEW, valid_from=ON, supersedes=olds)
+    store.write_version("c", new, now=200)
+    store.write_version("c", prepare("z.md", NEW, valid_from=600, supersedes=olds[0]), now=250)
+    new = prepare("new.md", NEW + " Once.", valid_from=800, supersedes=olds)
+    store.write_version("c", new, now=300)
+    assert [in_force(store, at) for at in (599, 600, 800)] == [
+        olds, [*olds[1:], "z.md"], ["new.md", "z.md"],
+    ]  # fmt: skip
+    assert findings(store, 400) == []
 
 
 def damage(store: Store, *statements: sa.Executable) -> None:

@@ -171,6 +171,14 @@ class Lives(RuleBasedStateMachine):
         with suppress(NotFoundError):
             self.store.erase("c", key, now=self.tick(by))
 
+    @precondition(lambda self: self.now > 100)
+    @rule(key=KEYS, by=st.integers(0, 60))
+    def erase_and_write_again(self, key: str, by: int) -> None:
+        with suppress(ChunkprepError):
+            self.store.erase("c", key, now=self.tick(by))
+            self.store.restore("c", key, now=self.tick(by))
+            self.store.write_version("c", prepare(key, ["four"], {}), now=self.tick(by))
+
     @invariant()
     def the_audit_is_clean(self) -> None:
         found = self.store.audit("c", now=self.now)

@@ -15,7 +15,8 @@ from chunkprep_store.audit.findings import Finding
 from chunkprep_store.audit.standing import stored_versions
 from chunkprep_store.history import VersionRow, versions_of
 from chunkprep_store.links import Link, links_onto
-from chunkprep_store.succession import Successor, ends_by_link, holding, successor
+from chunkprep_store.succession import ends_by_link, holding
+from chunkprep_store.successor import Known, Successor, successor
 from chunkprep_store.tables import documents, links, versions
 
 
@@ -23,16 +24,14 @@ def editions(connection: sa.Connection, collection_id: int, now: Moment) -> Iter
     """Versions in force although another document that supersedes them is (error), and versions
     that are to end for a document that will not come into force (warning).
     """
-    known: dict[int, Successor] = {}
+    known: Known = {}
     for link in _links(connection, collection_id, known):
         if known[link.new_id].stands:
             yield from _beside(connection, link, known[link.new_id])
-    yield from _for_nothing(connection, collection_id, now)
+    yield from _for_nothing(connection, collection_id, now, known)
 
 
-def _links(
-    connection: sa.Connection, collection_id: int, known: dict[int, Successor]
-) -> Iterator[Link]:
+def _links(connection: sa.Connection, collection_id: int, known: Known) -> Iterator[Link]:
     """The links of a collection, and those that are declared and not stored."""
     stored: dict[str, set[str]] = defaultdict(set)
     owners = sa.select(links.c.old_id).distinct()
@@ -42,7 +41,8 @@ def _links(
     ).all()
     for old_id in olds:
         for link in links_onto(connection, old_id):
-            known[link.new_id] = known.get(link.new_id) or successor(connection, link.new_id)
+            if link.new_id not in known:
+                known[link.new_id] = successor(connection, link.new_id)
             stored[link.new].add(link.old)
             yield link
     yield from _only_declared(connection, collection_id, known, stored)
@@ -51,7 +51,7 @@ def _links(
 def _only_declared(
     connection: sa.Connection,
     collection_id: int,
-    known: dict[int, Successor],
+    known: Known,
     stored: dict[str, set[str]],
 ) -> Iterator[Link]:
     declaring = (
@@ -99,7 +99,9 @@ def _holds_after(row: VersionRow, at: Moment) -> bool:
     return ever and not decided and row.pruned_at is None and (end is None or end > at)
 
 
-def _for_nothing(connection: sa.Connection, collection_id: int, now: Moment) -> Iterator[Finding]:
+def _for_nothing(
+    connection: sa.Connection, collection_id: int, now: Moment, known: Known
+) -> Iterator[Finding]:
     columns = (versions.c.document_id, versions.c.version, versions.c.closes_at)
     query = stored_versions(collection_id, *columns, versions.c.closed_by).where(
         versions.c.version == documents.c.current_version,
@@ -108,7 +110,8 @@ def _for_nothing(connection: sa.Connection, collection_id: int, now: Moment) -> 
         versions.c.effective_to == versions.c.closes_at,
     )
     for row in connection.execute(query.order_by(documents.c.document)).all():
-        if row.closes_at in {link.effective_from for link in holding(connection, row.document_id)}:
+        onto = holding(connection, row.document_id, known)
+        if row.closes_at in {link.effective_from for link in onto}:
             continue
         yield Finding(
             "effective_ranges",

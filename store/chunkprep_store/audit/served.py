@@ -12,7 +12,6 @@ from chunkprep_store.audit.findings import Finding, finding
 from chunkprep_store.audit.standing import rows
 from chunkprep_store.tables import (
     documents,
-    links,
     metadata_history,
     pack_chunks,
     packs,
@@ -29,7 +28,11 @@ _DECIDED = sa.case(
 )
 """When it was decided that the version is in force no more; null where it is active."""
 
-_SINCE = {"active": "its dates were changed", "draft": "it became a draft again"}
+_SINCE = {
+    "active": "its dates were changed",
+    "draft": "it became a draft again",
+    "withdrawn": "withdrawn",
+}
 
 
 def served_stale(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
@@ -95,13 +98,15 @@ def _text_holds() -> sa.ColumnElement[bool]:
 
 
 def _known_out(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
-    """Something that keeps the version out of force at the pack's `as_of` was decided before a
-    moment, and stands: its own dates, its end by hand, or what replaced it.
+    """That the version, not in force at the pack's `as_of`, is not was decided before a moment:
+    its range has not changed since, or else something that keeps it out stands since then, as its
+    own dates, its end by hand, or the version that replaced it.
     """
     as_of, v = packs.c.as_of, versions.c
     closed = sa.case((v.status == "withdrawn", v.withdrawn_at), else_=v.closes_at)
     dated = sa.and_(v.stored_at < by, sa.or_(v.released_at.is_(None), v.released_at < by))
     causes = (
+        v.changed_at < by,
         sa.and_(v.valid_to <= as_of, dated, ~_set_after(by, "valid_to")),
         sa.and_(v.effective_from > as_of, dated, ~_set_after(by, "valid_from"), ~_joined(by)),
         sa.and_(
@@ -109,10 +114,7 @@ def _known_out(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
             v.closes_at <= as_of,
             closed < by,
         ),
-        sa.and_(
-            v.status == "superseded", v.effective_to <= as_of, v.superseded_at < by, ~_moved(by)
-        ),
-        sa.and_(v.status == "draft", v.effective_to.is_(None), v.changed_at < by),
+        sa.and_(v.status == "superseded", v.superseded_at < by, _replaced(by)),
     )
     return sa.case((sa.or_(*causes), 1), else_=0) == 1
 
@@ -139,20 +141,23 @@ def _joined(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
     )
 
 
-def _moved(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
-    """The date from which the version is replaced was set after a moment: of a version of its own
-    document, or of another document that supersedes it.
+def _replaced(by: sa.ColumnElement[Any]) -> sa.ColumnElement[bool]:
+    """Another version that follows was in force by the pack's `as_of`, and its date was not set
+    after a moment: a range that moves later, for an older edition say, does not matter then.
     """
     other = versions.alias("other")
-    of_own = sa.exists().where(
-        other.c.document_id == versions.c.document_id,
+    end = other.c.effective_to
+    set_later = sa.exists().where(
         metadata_history.c.version_id == other.c.id,
         metadata_history.c.field == "valid_from",
         metadata_history.c.at >= by,
     )
-    by_link = sa.exists().where(
-        links.c.old_id == versions.c.document_id,
-        versions.c.closed_by.like("document:%"),
-        links.c.decided_at >= by,
+    return sa.exists().where(
+        other.c.document_id == versions.c.document_id,
+        other.c.effective_from >= versions.c.effective_to,
+        other.c.effective_from <= packs.c.as_of,
+        sa.or_(end.is_(None), end > other.c.effective_from),
+        other.c.stored_at < by,
+        other.c.released_at < by,
+        ~set_later,
     )
-    return sa.or_(of_own, by_link)
