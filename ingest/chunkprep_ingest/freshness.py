@@ -66,13 +66,14 @@ R = TypeVar("R", bound=Ran)
 
 @dataclass(frozen=True, slots=True)
 class SourceRuns(Generic[R]):
-    """The ingests of one source: the last one and what it saw, the last one that looked at it
-    whole, and the last one that did so without a failure.
+    """The ingests of one source: the last one that came to its end and what it saw, the last one
+    that looked at it whole, and the last one that did so without a failure. None of any is known
+    of a source whose first ingest was stopped or killed, or is too long ago.
     """
 
     source: str
-    last: R
-    look: Look
+    last: R | None = None
+    look: Look | None = None
     whole: R | None = None
     clean: R | None = None
 
@@ -127,8 +128,10 @@ def _with_one(before: SourceRuns[R], run: R, look: Look) -> SourceRuns[R]:
     )
 
 
-def remedy(look: Look, failing: int) -> str | None:
+def remedy(look: Look | None, failing: int) -> str | None:
     """What to do about a source, by the last look at it and how many of its documents fail now."""
+    if look is None:
+        return "no ingest of it is known that came to its end: ingest it again, whole"
     if not look.listed:
         return "it could not be listed to its end: `chunkprep failures` says why"
     if not look.documents:
