@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from unicodedata import normalize
 
 from chunkprep_ingest.model import Moment
 
@@ -79,10 +80,26 @@ class SourceRuns(Generic[R]):
 
 
 def source_of(uri: str, document: str) -> str:
-    """What a document's key is relative to: its URI without as many parts as the key has. A source
-    that is named by its URL as a whole is itself.
+    """What a document's key is relative to: its URI without as many parts as the key has. Where
+    those are no part of its path, the URL names the document as a whole, and is the source itself:
+    the front page of a host, or one file of an archive, which is named before the archive.
     """
-    return uri if uri == document else uri.rsplit("/", document.count("/") + 1)[0]
+    front, mark, path = uri.rpartition("://")
+    parts = document.count("/") + 1
+    if uri == document or path.count("/") < parts or _names_first(uri, document):
+        return uri
+    return front + mark + path.rsplit("/", parts)[0]
+
+
+def _names_first(uri: str, document: str) -> bool:
+    """Whether it is a chain of URLs whose first one names the document."""
+    first, chained, _ = uri.partition("::")
+    return bool(chained) and normalize("NFC", first.rpartition("/")[2]) == document
+
+
+def homes(standing: Mapping[str, str]) -> dict[str, str]:
+    """The source of each document's URI, of the URIs by key."""
+    return {uri: source_of(uri, key) for key, uri in standing.items()}
 
 
 def ending(summary: Mapping[str, Any] | None) -> Ending:
@@ -138,16 +155,18 @@ def remedy(look: Look | None, failing: int) -> str | None:
         return "nothing was found there: see whether it is there, and what the patterns leave out"
     if look.documents == look.failed and failing:
         return "no document could be read: `chunkprep failures` says why"
+    told = ["`chunkprep failures` says what failed, and what to do"] if failing else []
     if look.left_out:
-        return (
-            "documents that the collection has from there were left out: ingest it without the "
-            "patterns and files that narrow it, or withdraw them"
+        told.append(
+            f"documents that the collection has from there {'may be' if failing else 'were'} left "
+            "out: ingest it without the patterns and files that narrow it, or withdraw them"
         )
-    if failing:
-        return "`chunkprep failures` says what failed, and what to do"
-    if look.gone:
-        return f"{look.gone} of its documents are gone: `chunkprep ingest --sync` withdraws them"
-    return None
+    elif look.gone and not failing:
+        are, them = ("is", "it") if look.gone == 1 else ("are", "them")
+        told.append(
+            f"{look.gone} of its documents {are} gone: `chunkprep ingest --sync` withdraws {them}"
+        )
+    return "; else ".join(told) or None
 
 
 def oldest(runs: Iterable[R | None]) -> R | None:
