@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from unicodedata import normalize
 
 from chunkprep_ingest.model import Moment
 
@@ -66,22 +67,39 @@ R = TypeVar("R", bound=Ran)
 
 @dataclass(frozen=True, slots=True)
 class SourceRuns(Generic[R]):
-    """The ingests of one source: the last one and what it saw, the last one that looked at it
-    whole, and the last one that did so without a failure.
+    """The ingests of one source: the last one that came to its end and what it saw, the last one
+    that looked at it whole, and the last one that did so without a failure. None of any is known
+    of a source whose first ingest was stopped or killed, or is too long ago.
     """
 
     source: str
-    last: R
-    look: Look
+    last: R | None = None
+    look: Look | None = None
     whole: R | None = None
     clean: R | None = None
 
 
 def source_of(uri: str, document: str) -> str:
-    """What a document's key is relative to: its URI without as many parts as the key has. A source
-    that is named by its URL as a whole is itself.
+    """What a document's key is relative to: its URI without as many parts as the key has. Where
+    those are no part of its path, the URL names the document as a whole, and is the source itself:
+    the front page of a host, or one file of an archive, which is named before the archive.
     """
-    return uri if uri == document else uri.rsplit("/", document.count("/") + 1)[0]
+    front, mark, path = uri.rpartition("://")
+    parts = document.count("/") + 1
+    if uri == document or path.count("/") < parts or _names_first(uri, document):
+        return uri
+    return front + mark + path.rsplit("/", parts)[0]
+
+
+def _names_first(uri: str, document: str) -> bool:
+    """Whether it is a chain of URLs whose first one names the document."""
+    first, chained, _ = uri.partition("::")
+    return bool(chained) and normalize("NFC", first.rpartition("/")[2]) == document
+
+
+def homes(standing: Mapping[str, str]) -> dict[str, str]:
+    """The source of each document's URI, of the URIs by key."""
+    return {uri: source_of(uri, key) for key, uri in standing.items()}
 
 
 def ending(summary: Mapping[str, Any] | None) -> Ending:
@@ -127,24 +145,28 @@ def _with_one(before: SourceRuns[R], run: R, look: Look) -> SourceRuns[R]:
     )
 
 
-def remedy(look: Look, failing: int) -> str | None:
+def remedy(look: Look | None, failing: int) -> str | None:
     """What to do about a source, by the last look at it and how many of its documents fail now."""
+    if look is None:
+        return "no ingest of it is known that came to its end: ingest it again, whole"
     if not look.listed:
         return "it could not be listed to its end: `chunkprep failures` says why"
     if not look.documents:
         return "nothing was found there: see whether it is there, and what the patterns leave out"
     if look.documents == look.failed and failing:
         return "no document could be read: `chunkprep failures` says why"
+    told = ["`chunkprep failures` says what failed, and what to do"] if failing else []
     if look.left_out:
-        return (
-            "documents that the collection has from there were left out: ingest it without the "
-            "patterns and files that narrow it, or withdraw them"
+        told.append(
+            f"documents that the collection has from there {'may be' if failing else 'were'} left "
+            "out: ingest it without the patterns and files that narrow it, or withdraw them"
         )
-    if failing:
-        return "`chunkprep failures` says what failed, and what to do"
-    if look.gone:
-        return f"{look.gone} of its documents are gone: `chunkprep ingest --sync` withdraws them"
-    return None
+    elif look.gone and not failing:
+        are, them = ("is", "it") if look.gone == 1 else ("are", "them")
+        told.append(
+            f"{look.gone} of its documents {are} gone: `chunkprep ingest --sync` withdraws {them}"
+        )
+    return "; else ".join(told) or None
 
 
 def oldest(runs: Iterable[R | None]) -> R | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from chunkprep_ingest.freshness import SourceRuns, oldest, with_older
+from chunkprep_ingest.freshness import SourceRuns, oldest, source_of, with_older
 from chunkprep_store import Run, Store
 
 FAR = 10_000
@@ -19,8 +20,8 @@ _AT_ONCE = 1000
 @dataclass(frozen=True, slots=True)
 class CollectionFreshness:
     """The ingests of each source of a collection. `sources` are those that active documents or
-    drafts come from, so many as `counts` says; from `strays` there are none, though the `latest`
-    ingest looked at them.
+    drafts come from, so many as `counts` says, whether or not an ingest of them is known; from
+    `strays` there are none, though the `latest` ingest looked at them.
     """
 
     sources: tuple[SourceRuns[Run], ...]
@@ -53,12 +54,12 @@ def collection_freshness(store: Store, collection: str) -> CollectionFreshness:
         known = with_older(known, runs)
         if len(runs) < _AT_ONCE:
             break
-    names = sorted(known)
-    counts = store.standing_counts(collection, names)
+    counts = Counter(source_of(uri, key) for key, uri in store.standing(collection).items())
+    strays = (known[name] for name in sorted(known) if name not in counts)
     return CollectionFreshness(
-        tuple(known[name] for name in names if counts[name]),
-        {name: count for name, count in counts.items() if count},
-        tuple(known[name] for name in names if not counts[name] and known[name].last is latest),
+        tuple(known.get(name) or SourceRuns(name) for name in sorted(counts)),
+        dict(counts),
+        tuple(stray for stray in strays if stray.last is latest),
         latest,
     )
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +90,52 @@ def test_what_fails_is_counted(cli: Cli, docs: Path) -> None:
     cli("failures", "--retry")
     found = source(cli)
     assert (found["failing"], found["remedy"]) == (0, None)
+
+
+def test_a_link_that_dangles_is_its_folder_s_failure(cli: Cli, docs: Path) -> None:
+    real = cli.folder / "real"
+    (real / "sub").mkdir(parents=True)
+    for name in ("c.md", "sub/d.md"):
+        (real / name).write_text(f"# {name}\n")
+    (docs / "c.md").symlink_to(real / "c.md")
+    (docs / "sub").symlink_to(real / "sub")
+    cli.ingest("docs")
+    assert source(cli)["documents"] == 4
+    real.rename(cli.folder / "away")
+    cli.ingest("docs", code=1)
+    assert source(cli)["remedy"].startswith("`chunkprep failures` says what failed")
+    cli.ingest("docs/c.md", code=1)
+    found = source(cli)
+    assert (found["source"], found["documents"]) == (docs.as_uri(), 4)
+    assert "`chunkprep failures` says" in found["remedy"]
+
+
+def test_a_url_that_is_away_is_the_source_s_failure(cli: Cli, docs: Path) -> None:
+    (docs / "index.html").write_text("<h1>Fees</h1><p>None.</p>")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(docs))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_port}"
+        cli.ingest(base, f"{base}/a.md", "--collection", "web")
+        server.shutdown()
+    [host] = status(cli, "--collection", "web")["sources"]
+    assert (host["source"], host["documents"], host["remedy"]) == (base, 2, None)
+    cli.ingest(f"{base}/a.md", "--collection", "web", code=1)
+    [host] = status(cli, "--collection", "web")["sources"]
+    assert (host["documents"], host["last_ended"]) == (2, "failures")
+    assert "could not be listed" in host["remedy"]
+
+
+def test_one_file_of_an_archive_is_its_own_source(cli: Cli) -> None:
+    with zipfile.ZipFile(cli.folder / "docs.zip", "w") as archive:
+        archive.writestr("a.md", "# a\n")
+    url = f"zip://a.md::{cli.folder / 'docs.zip'}"
+    cli.ingest(url)
+    assert (source(cli)["source"], source(cli)["remedy"]) == (url, None)
+    (cli.folder / "docs.zip").rename(cli.folder / "away")
+    cli.ingest(url, code=1)
+    assert source(cli)["source"] == url
+    assert "could not be listed" in source(cli)["remedy"]
 
 
 def test_an_ingest_that_did_not_end_is_told(cli: Cli, docs: Path) -> None:

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 from tests.support.ingesting import ingest
 
+from chunkprep_packer import collection_freshness
 from chunkprep_packer.pages.router import Viewer, pages_router
 from chunkprep_packer.pages.runs_page import LISTED
 from chunkprep_store import Store
@@ -143,3 +144,24 @@ def test_runs_are_for_those_who_may_see_the_whole(store: Store, whole: bool) -> 
     client = client_of(store, whole=whole)
     assert client.get("/pages/c/runs").status_code == (200 if whole else 403)
     assert ("c" in client.get("/pages?format=json").json()["freshness"]) is whole
+
+
+def test_a_source_without_a_look_in_reach_was_never_whole(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(store, "a.md", "# A\n\nText.", now=NOW, collection="c", uri="file:///srv/docs/a.md")
+    ingest(store, "b.md", "# B\n\nText.", now=NOW, collection="c", uri="file:///srv/more/b.md")
+    ran(store, 3, None)  # killed, after it had written b.md
+    ran(store, 1, {"unchanged": 1, "looked_at": [saw("file:///srv/docs", 1)]})
+    facts = read(store)
+    assert facts["whole"] is None
+    docs, more = facts["sources"]
+    assert (docs["whole_hours"], docs["remedy"]) == (1.0, None)
+    assert (more["documents"], more["whole_at"], more["last_ended"]) == (1, None, None)
+    assert "no ingest of it is known" in more["remedy"]
+    assert "/srv/more" in client_of(store).get("/pages/c/runs").text
+    monkeypatch.setattr(collection_freshness, "FAR", 1)
+    ran(store, 0, {"failed": 0, "looked_at": [saw("file:///srv/more", 1)]})
+    assert [one["whole_hours"] for one in read(store)["sources"]] == [1.0, 0.0]
+    monkeypatch.setattr(collection_freshness, "_AT_ONCE", 1)
+    assert [one["whole_hours"] for one in read(store)["sources"]] == [None, 0.0]

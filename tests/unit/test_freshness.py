@@ -44,6 +44,17 @@ def record(finished_at: int, *seen: Look, kind: str = "ingest", **summary: Any) 
         ("s3://bucket/a/b.md", "a/b.md", "s3://bucket"),
         ("http://host:1/x.md", "http://host:1/x.md", "http://host:1/x.md"),
         ("a.md", "a.md", "a.md"),
+        ("http://h:1", "index.html", "http://h:1"),
+        ("http://h/fees.html", "fees.html", "http://h"),
+        ("http://h/fees", "fees.html", "http://h"),
+        ("s3://bucket/a.md", "a.md", "s3://bucket"),
+        ("memory://a.md", "a.md", "memory://a.md"),
+        ("zip://a.md::/t/docs.zip", "a.md", "zip://a.md::/t/docs.zip"),
+        ("zip://x/a.md::http://h/docs.zip", "a.md", "zip://x/a.md::http://h/docs.zip"),
+        ("zip://::/t/docs.zip/x/a.md", "x/a.md", "zip://::/t/docs.zip"),
+        ("zip://x::s3://b/docs.zip/a.md", "a.md", "zip://x::s3://b/docs.zip"),
+        ("simplecache::http://h", "index.html", "simplecache::http://h"),
+        ("simplecache::http://h/a.md", "a.md", "simplecache::http://h"),
     ],
 )
 def test_a_source_is_what_keys_are_relative_to(uri: str, document: str, source: str) -> None:
@@ -130,10 +141,13 @@ def test_what_is_skipped_is_no_document_and_a_clash_is_a_failure() -> None:
         (WHOLE._replace(documents=0), 0, "nothing was found"),
         (WHOLE._replace(failed=3), 3, "no document could be read"),
         (WHOLE._replace(failed=3), 0, None),  # a retry mended them
-        (WHOLE._replace(left_out=1), 0, "left out"),
+        (WHOLE._replace(left_out=1), 0, "were left out"),
+        (WHOLE._replace(left_out=1), 1, "what to do; else documents"),
+        (WHOLE._replace(gone=1), 0, "1 of its documents is gone: `chunkprep ingest --sync`"),
+        (None, 0, "ingest it again"),
         (WHOLE._replace(gone=2), 0, "2 of its documents are gone"),
     ],
 )
-def test_what_is_wrong_has_a_remedy(look: Look, failing: int, told: str | None) -> None:
+def test_what_is_wrong_has_a_remedy(look: Look | None, failing: int, told: str | None) -> None:
     said = remedy(look, failing)
     assert said is None if told is None else told in (said or "")

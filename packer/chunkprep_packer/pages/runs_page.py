@@ -82,9 +82,10 @@ def freshness_facts(
 
 
 def source_facts(runs: SourceRuns[Run], at: Moment, documents: int, failing: int) -> dict[str, Any]:
-    """One source: when it was last looked at whole, what the last ingest of it saw, and what to do
-    about it (None: nothing).
+    """One source: when it was last looked at whole, how the last ingest of it did that came to its
+    end (None: none is known), and what to do about it (None: nothing).
     """
+    last = runs.last
     return {
         "source": runs.source,
         "place": place_of(runs.source),
@@ -93,8 +94,8 @@ def source_facts(runs: SourceRuns[Run], at: Moment, documents: int, failing: int
         "whole_at": None if runs.whole is None else iso(runs.whole.finished_at),
         "whole_hours": _hours(runs.whole, at),
         "clean_at": None if runs.clean is None else iso(runs.clean.finished_at),
-        "last_at": iso(runs.last.finished_at),
-        "last_ended": ending(runs.last.summary),
+        "last_at": None if last is None else iso(last.finished_at),
+        "last_ended": None if last is None else ending(last.summary),
         "remedy": remedy(runs.look, failing),
     }
 
