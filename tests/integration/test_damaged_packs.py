@@ -17,12 +17,13 @@ from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.pack_findings import signature_findings
 from chunkprep_packer.pages.report import report_facts, report_html
 from chunkprep_packer.service.app import create_app
+from chunkprep_packer.service.clock import now
 from chunkprep_packer.service.inspector import inspector_router
 from chunkprep_packer.service.settings import ServiceSettings
 from chunkprep_packer.signatures import tally
 from chunkprep_store import Store
 from chunkprep_store.audit.lists import UnreadableError
-from chunkprep_store.tables import packs
+from chunkprep_store.tables import packs, versions
 
 NOW = 1_700_000_000_000_000
 
@@ -132,3 +133,21 @@ def test_the_report_and_the_pages_count_it(packed: Store) -> None:
         assert (page.status_code, "pack bad: its result cannot be read" in page.text) == (500, True)
         assert client.get("/v1/packs/bad").status_code == 500
         assert client.get("/v1/packs/good").status_code == 200
+
+
+def test_over_http_packs_are_compared_with_their_json_only_where_that_is_asked_for(
+    packed: Store,
+) -> None:
+    """`pack_log` took longer than the client waits, in a log of some tens of thousands of packs."""
+    with packed.database.write() as connection:
+        connection.execute(packs.update().values(at=now(), result="{x"))
+        connection.execute(versions.update().values(tokens=1))
+    with TestClient(create_app(ServiceSettings(packed.url)), base_url="http://localhost") as client:
+
+        def checks(*asked: str) -> set[str]:
+            answer = client.get("/v1/audit", params={"check": asked})
+            return {one["check"] for one in answer.json()["findings"]}
+
+        assert checks() == {"count_drift", "signatures"}
+        assert checks("pack_log") == {"pack_log"}
+        assert checks("pack_log", "count_drift") == {"pack_log", "count_drift"}
