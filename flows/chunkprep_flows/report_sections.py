@@ -95,12 +95,13 @@ def _largest(report: Report) -> Section:
 
 def _fill(packs: LogFigures) -> Section:
     title = "Fill"
+    unread = f"; {packs.unreadable} more cannot be read" if packs.unreadable else ""
     if not packs.packs:
-        return Section(title, "No pack is logged.")
+        return Section(title, f"No pack is logged{unread}.")
     lead = (
         f"{packs.packs} packs from {iso(packs.first)} to {iso(packs.last)} filled "
         f"{packs.mean_fill:.1%} of their slot in the mean: {packs.mean_used:g} of "
-        f"{packs.mean_slot:g} tokens"
+        f"{packs.mean_slot:g} tokens{unread}"
     )
     rows = _steps(packs.fill, "over the slot")
     return Section(title, lead, ("share of slot", "packs"), rows)

@@ -127,8 +127,8 @@ class Client(Closing):
     def audit(
         self, *, collection: str = "default", checks: Sequence[str] | None = None
     ) -> dict[str, Any]:
-        """`findings` as `chunkprep audit --json` gives them, of all `checks` unless told otherwise,
-        and whether there were more than one answer lists: `truncated` (role admin).
+        """`findings` as `chunkprep audit --json` gives them, of all `checks` but `pack_log` unless
+        told otherwise, and whether there were more than one answer lists: `truncated` (role admin).
         """
         return self._ask(calls.audit(collection, checks))
 

@@ -11,6 +11,7 @@ from chunkprep_ingest.model import Moment
 from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.signatures import Signature, Tally, of_tally
 from chunkprep_store import PackRecord
+from chunkprep_store.audit.lists import UnreadableError
 
 FILL_STEPS = 10
 """Steps of the histogram of fill, each a tenth of the slot; one more for packs over it."""
@@ -23,6 +24,7 @@ class LogFigures:
     `fill[k]` counts packs filled to more than k and at most k + 1 tenths of the slot (the first
     takes empty packs in, the last those over it). `skipped`, `rank1`, `cuts` (boundary kinds) and
     `warnings` (codes) count by name, the most frequent first; `omitted_chars` were cut away.
+    `unreadable` packs are in no other sum: their row was damaged.
     """
 
     packs: int
@@ -41,11 +43,13 @@ class LogFigures:
     omitted_chars: int
     warnings: Mapping[str, int]
     signatures: tuple[Signature, ...]
+    unreadable: int = 0
 
 
 @dataclass(slots=True)
 class _Sums:
     packs: int = 0
+    unreadable: int = 0
     first: Moment | None = None
     last: Moment | None = None
     slot: int = 0
@@ -63,7 +67,11 @@ class _Sums:
     tally: Tally = field(default_factory=Tally)
 
     def add(self, record: PackRecord) -> None:
-        result = logged_result(record)
+        try:
+            result = logged_result(record)
+        except UnreadableError:
+            self.unreadable += 1
+            return
         self.tally.add(result)
         self.packs += 1
         self.first = record.at if self.first is None else min(self.first, record.at)
@@ -119,6 +127,7 @@ def log_figures(records: Iterable[PackRecord]) -> LogFigures:
         omitted_chars=sums.omitted,
         warnings=_ranked(sums.warnings),
         signatures=tuple(of_tally(sums.tally)),
+        unreadable=sums.unreadable,
     )
 
 

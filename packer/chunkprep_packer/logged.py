@@ -15,11 +15,12 @@ from chunkprep_packer.caller import LONGEST_ID, MEMBER, caller_in, is_trace_id, 
 from chunkprep_packer.diversity import Cosines, from_text
 from chunkprep_packer.eligibility import Judge
 from chunkprep_packer.facts import Facts
-from chunkprep_packer.logged_result import logged_result
+from chunkprep_packer.logged_result import logged_result, unreadable
 from chunkprep_packer.pins import dressed_row, unread_text_row
 from chunkprep_packer.request import Candidate, PackOptions, PinText
 from chunkprep_packer.result import LEFT_OUT
 from chunkprep_store import PackRecord, Store
+from chunkprep_store.audit.stopped import UNREAD
 
 _ELIGIBILITY = frozenset(
     {"superseded", "withdrawn", "draft", "not_yet_valid", "expired", "filtered"}
@@ -34,6 +35,9 @@ REPLAYABLE = frozenset(
 )
 """Options that a replay may change; the others decide what is eligible, which was logged."""
 
+
+_NEEDED = ("pins", "since", "cosines", "text_hash")
+"""What a replay needs of a result besides what sums are made of."""
 
 UNKNOWN_PROFILE = ""
 """Profile of a row that is not there any more: nothing is added to its price."""
@@ -67,9 +71,14 @@ class LoggedPack:
 
     @classmethod
     def of(cls, record: PackRecord) -> LoggedPack:
-        """Parse a record."""
+        """Parse a record. Raises UnreadableError where it is not what chunkprep writes there."""
         result = logged_result(record)
-        return cls(record, LoggedRequest(**request_fields(record, result)), result)
+        try:
+            _ = [result[name] for name in _NEEDED]
+            request = LoggedRequest(**request_fields(record, result))
+        except (RequestError, *UNREAD) as error:
+            raise unreadable(record, "request or result", error) from error
+        return cls(record, request, result)
 
     def known_ids(self) -> list[str]:
         """Every chunk that the decision knew: pins, candidates, what they were forwarded to."""
@@ -182,7 +191,8 @@ def packs_called(
 ) -> Iterator[PackRecord]:
     """Logged packs of a trace, or of that name with their caller, the oldest first.
 
-    Raises RequestError where neither is given, and for a trace id that is none.
+    Those whose request cannot be read are left out. Raises RequestError where neither is given,
+    and for a trace id that is none.
     """
     if trace_id is None and caller_id is None:
         raise RequestError("trace_id: say which trace, or give a caller_id", "trace_id")
@@ -193,7 +203,10 @@ def packs_called(
     caller_id = None if caller_id is None else caller_id[:LONGEST_ID]
     holds = needle(trace_id=trace_id, caller_id=caller_id)
     for record in store.packs(collection, since, holds=holds):
-        caller = caller_in(record.request_json)
+        try:
+            caller = caller_in(record.request_json)
+        except UNREAD:
+            continue  # the audit's check `pack_log` names it
         if trace_id in (None, caller.trace_id) and caller_id in (None, caller.caller_id):
             yield record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chunkprep_ingest.model import Moment
-from chunkprep_packer.signatures import Signature, signatures
+from chunkprep_packer.signatures import Signature, of_tally, tally
 from chunkprep_store import Finding, Store
 
 CHECK = "signatures"
@@ -22,10 +22,21 @@ _NOTES = frozenset({"always_exhausted"})
 def signature_findings(
     store: Store, collection: str, *, now: Moment, asked: bool = False
 ) -> Iterator[Finding]:
-    """A finding for each signature of the recent log; of a short log too where `asked`."""
-    for signature in signatures(store.packs(collection, since=now - RECENT)):
+    """A finding for each signature of the recent log; of a short log too where `asked`. One more
+    says how many packs could not be read.
+    """
+    sums = tally(store.packs(collection, since=now - RECENT))
+    if sums.unreadable:
+        yield _unreadable(sums.unreadable)
+    for signature in of_tally(sums):
         if asked or signature.packs >= FEWEST_PACKS:
             yield _finding(signature)
+
+
+def _unreadable(packs: int) -> Finding:
+    text = f"{packs} packs of the log cannot be read, and are in no sum"
+    remedy = "see which with `chunkprep audit --check pack_log`; restore their rows from a backup"
+    return Finding(CHECK, "warning", None, None, None, text, remedy)
 
 
 def _finding(signature: Signature) -> Finding:

@@ -18,6 +18,7 @@ from chunkprep_packer.profiles import CounterOf, Profiles
 from chunkprep_packer.render import block_texts, render
 from chunkprep_packer.summary import decisions
 from chunkprep_store import PackRecord, Store
+from chunkprep_store.audit.lists import UnreadableError
 from chunkprep_store.packlog_columns import disagreement
 
 
@@ -70,9 +71,11 @@ class Replayer:
             if wrong is not None:
                 yield Proof(record.request_id, "differs", wrong)
                 continue
-            logged = LoggedPack.of(record)
             try:
+                logged = LoggedPack.of(record)
                 facts = self._logged_facts(logged, changed=False)
+            except UnreadableError as error:
+                yield Proof(record.request_id, "differs", str(error))
             except NotFoundError as error:
                 yield Proof(record.request_id, "gone", str(error))
             else:
@@ -86,7 +89,11 @@ class Replayer:
         Raises RequestError for an option that is wrong.
         """
         for record in records:
-            logged = LoggedPack.of(record)
+            try:
+                logged = LoggedPack.of(record)
+            except UnreadableError as error:
+                yield Replayed(record.request_id, None, None, str(error))
+                continue
             request = logged.changed(changes)
             before = None
             try:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
+from chunkprep_packer.logged_result import logged_result
 from chunkprep_packer.result import FOR_SIZE
 from chunkprep_store import PackRecord
+from chunkprep_store.audit.lists import UnreadableError
 
 MIN_PACKS = 5
 """Fewer packs than this say nothing yet."""
@@ -38,9 +38,10 @@ class Signature:
 
 @dataclass(slots=True)
 class Tally:
-    """Sums over packs that offered anything to choose from."""
+    """Sums over packs that offered anything to choose from; `unreadable` ones are in none."""
 
     packs: int = 0
+    unreadable: int = 0
     fill: float = 0.0
     exhausted: int = 0
     empty: int = 0
@@ -81,10 +82,9 @@ def tally(records: Iterable[PackRecord]) -> Tally:
     sums = Tally()
     for record in records:
         try:
-            result = orjson.loads(record.result_json)
-        except orjson.JSONDecodeError:
-            continue  # the audit's check `pack_log` names it
-        sums.add(result)
+            sums.add(logged_result(record))
+        except UnreadableError:
+            sums.unreadable += 1
     return sums
 
 

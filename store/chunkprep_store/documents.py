@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,6 @@ from chunkprep_store.tables import (
 )
 
 _STANDING = ("active", "draft")
-_COUNTED = 200
-"""Sources whose documents one statement counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,40 +117,6 @@ def standing_uris(connection: sa.Connection, collection_id: int) -> dict[str, st
         .order_by(versions.c.version)
     )
     return {row.document: row.uri for row in connection.execute(query)}
-
-
-def count_standing(
-    connection: sa.Connection, collection_id: int, sources: Sequence[str]
-) -> dict[str, int]:
-    """How many documents of each source are active, or drafts: those whose URI is the source's, a
-    slash, and as many parts as their key has.
-
-    One scan of the versions, which looks up a key only where the URI begins like a source's: a join
-    would look up all of them, ten times as long.
-    """
-    found: dict[str, int] = {}
-    for first in range(0, len(sources), _COUNTED):
-        part = sources[first : first + _COUNTED]
-        counts = [_count_of(source, collection_id) for source in part]
-        row = connection.execute(sa.select(*counts).where(versions.c.status.in_(_STANDING))).one()
-        found.update(zip(part, map(int, row), strict=True))
-    return found
-
-
-def _count_of(source: str, collection_id: int) -> sa.ColumnElement[int]:
-    key_slashes = (
-        sa.select(_slashes(documents.c.document))
-        .where(documents.c.id == versions.c.document_id, documents.c.collection_id == collection_id)
-        .scalar_subquery()
-    )
-    begins = sa.func.substr(versions.c.uri, 1, len(source) + 1) == f"{source}/"
-    parts = _slashes(versions.c.uri) - key_slashes == source.count("/") + 1
-    own = sa.case((begins, sa.case((parts, versions.c.document_id))))
-    return sa.func.count(own.distinct())
-
-
-def _slashes(text: sa.ColumnElement[str]) -> sa.ColumnElement[int]:
-    return sa.func.length(text) - sa.func.length(sa.func.replace(text, "/", ""))
 
 
 def list_versions(

@@ -28,15 +28,16 @@ def disagreement(record: PackRecord) -> str | None:
         request, result = orjson.loads(record.request_json), orjson.loads(record.result_json)
         return next(_disagreements(record, request, result), None)
     except (orjson.JSONDecodeError, AttributeError, TypeError, KeyError, ChunkprepError) as error:
-        return f"its request or result cannot be read: {error}"
+        wrong = f"{error} is not there" if isinstance(error, KeyError) else error
+        return f"its request or result cannot be read: {wrong}"
 
 
 def _disagreements(
     record: PackRecord, request: Mapping[str, Any], result: Mapping[str, Any]
 ) -> Iterator[str]:
-    figures: Mapping[str, Any] = result.get("log", {})
+    figures: Mapping[str, Any] = result["log"]
     told = (
-        ("slot", record.slot, request.get("budget")),
+        ("slot", record.slot, request["budget"]),
         ("slot", record.slot, figures.get("slot")),
         ("used_tokens", record.used_tokens, figures.get("used_tokens")),
         ("encoding", record.encoding, request.get("encoding")),
@@ -49,8 +50,9 @@ def _disagreements(
         yield f"the row says as_of {iso(record.as_of)}, its request {asked}"
     elif asked is None and abs(record.at - record.as_of) > LONGEST:
         yield f"the row says as_of {iso(record.as_of)}, but it was packed {iso(record.at)} for then"
-    if "blocks" in result:
-        yield from _chunks(record.chunks, result["blocks"])
+    yield from _chunks(record.chunks, result["blocks"])
+    if not isinstance(result["decisions"], list):
+        yield "its result cannot be read: its decisions are no list"
 
 
 def _chunks(packed: Sequence[PackedChunk], blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:

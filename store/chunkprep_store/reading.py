@@ -171,10 +171,6 @@ class Reading(Opened):
         """The URIs that documents were read from which are active, or drafts, by key."""
         return self._read(collection, documents.standing_uris)
 
-    def standing_counts(self, collection: str, sources: Sequence[str]) -> dict[str, int]:
-        """How many documents of each of these sources are active, or drafts."""
-        return self._read(collection, lambda c, n: documents.count_standing(c, n, sources))
-
     def versions(self, collection: str, document: str) -> list[VersionInfo]:
         """Every stored version of a document, with its history. Raises NotFoundError."""
         return self._read(collection, lambda c, n: documents.list_versions(c, n, document))

@@ -246,10 +246,10 @@ def test_a_value_that_stops_one_check_does_not_stop_the_others(filled: Store) ->
     damage(filled, chunks.update().where(chunk("b.md", 1, 0)).values(text="Plain lies."))
     found = audit(filled)
     assert ("wholeness", "b.md") in named(found)
-    assert [f.check for f in found if "stopped at a value" in f.message] == [
-        "unreadable",
-        "successors",
+    assert [(f.check, f.document) for f in found if "recut:x" in f.message] == [
+        ("unreadable", "a.md")
     ]
+    assert [f.check for f in found if "stopped at a value" in f.message] == ["successors"]
 
 
 def test_a_profile_that_is_gone(filled: Store) -> None:

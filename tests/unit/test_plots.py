@@ -92,6 +92,12 @@ def test_one_day_does_not_fill_the_plot() -> None:
     assert len(drawn) == 14
 
 
+def test_days_on_which_nothing_was_counted_are_drawn() -> None:
+    plot = by_day("Skips", [{"day": "2026-11-30", "skipped": {}}], "skipped")
+    assert "<svg" in plot.svg
+    assert plot.legend == ()
+
+
 def test_rare_reasons_are_added_up_so_that_colours_stay_few() -> None:
     counts = {f"reason_{n}": 100 - n for n in range(12)}
     plot = by_day("Skips", [{"day": "2026-03-01", "skipped": counts}], "skipped")

@@ -23,11 +23,11 @@ def record(outcomes: str = "p", **log: Any) -> PackRecord:
     ]
     first = {"p": "packed", "t": "truncated", "n": "no_room", "l": "too_large", "d": "none"}
     figures = {
-        "packed": outcomes.count("p") + outcomes.count("t"),
+        "offered": len(outcomes), "packed": outcomes.count("p") + outcomes.count("t"),
         "skipped_for_size": outcomes.count("n") + outcomes.count("l"),
         "fill": 0.8, "truncation_fired": "t" in outcomes, "rank1": first[outcomes[0]], **log,
     }  # fmt: skip
-    result = json.dumps({"log": figures, "decisions": decisions})
+    result = json.dumps({"log": figures, "blocks": [], "decisions": decisions})
     return PackRecord("r", 0, 0, "o200k_base", 1, 1, "{}", result)
 
 

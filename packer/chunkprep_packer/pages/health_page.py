@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
 from itertools import islice
 from typing import Any
 
-import orjson
-
 from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
 from chunkprep_packer.log_figures import log_figures
+from chunkprep_packer.logged_result import logged_result
 from chunkprep_store import Finding, PackRecord, Store
+from chunkprep_store.audit.lists import UnreadableError
 
 MOST_FINDINGS = 200
 """Audit findings shown; `chunkprep audit` gives all."""
@@ -39,8 +40,7 @@ class _Day:
     rank1: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
 
-    def add(self, record: PackRecord) -> None:
-        result = orjson.loads(record.result_json)
+    def add(self, record: PackRecord, result: Mapping[str, Any]) -> None:
         self.packs += 1
         self.fill += record.used_tokens / record.slot
         self.unused += max(record.slot - record.used_tokens, 0)
@@ -68,7 +68,9 @@ class _Days:
 
     def watch(self, records: Iterable[PackRecord]) -> Iterator[PackRecord]:
         for record in records:
-            self.found[(iso(record.at) or "")[:10]].add(record)
+            with suppress(UnreadableError):  # the figures count it
+                result = logged_result(record)
+                self.found[(iso(record.at) or "")[:10]].add(record, result)
             yield record
 
     def records(self) -> list[dict[str, Any]]:

@@ -74,9 +74,10 @@ def by_day(title: str, days: Sequence[Mapping[str, Any]], field: str) -> Plot:
     dates = tuple(_every(min(*found, last - timedelta(days=FEWEST_DAYS - 1)), last))
     stacked = any(isinstance(value, Mapping) for value in found.values())
     series = _stacked(found, dates) if stacked else [_single(title, found, dates)]
+    legend = tuple((one.tone, one.name) for one in series) if stacked else ()
+    series = series or [Series(title, "packed", (0,) * len(dates))]  # nothing was counted
     chart = _columns(series, tuple(day.isoformat() for day in dates), numbers=False)
     text = f"By day from {dates[0]} to {dates[-1]}; the numbers are in the table by day"
-    legend = tuple((one.tone, one.name) for one in series) if stacked else ()
     return Plot(_drawn(chart, title, text, series), legend)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from chunkprep_packer.pages.pack_page import pack_facts
 from chunkprep_packer.pages.rendering import document_of, part, stylesheet
 from chunkprep_packer.pages.runs_page import runs_facts
 from chunkprep_store import Finding, Store
+from chunkprep_store.audit.lists import UnreadableError
 
 CONTENTS = (
     ("corpus", "Corpus"), ("health", "Health"), ("runs", "Runs"), ("list", "Documents"),
@@ -77,7 +79,7 @@ def report_facts(
     corpus = corpus_facts(store, collection, at=at)
     log = pack_list(store, collection, since=since)
     requests = [one["request_id"] for one in log["packs"][: bounds.packs]]
-    packs = _fitting((pack_facts(store, collection, name, {}) for name in requests), bounds.size)
+    packs = _fitting(_packs(store, collection, requests), bounds.size)
     wanted = _wanted(store, collection, packs, corpus)
     documents = _documents(store, collection, wanted, at, bounds)
     return {
@@ -98,6 +100,13 @@ def report_facts(
             "packs": log["logged"] - len(packs),
         },
     }
+
+
+def _packs(store: Store, collection: str, names: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Those that can be read."""
+    for name in names:
+        with suppress(UnreadableError):
+            yield pack_facts(store, collection, name, {})
 
 
 def _wanted(

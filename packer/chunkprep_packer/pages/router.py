@@ -20,6 +20,7 @@ from chunkprep_packer.pages.pack_page import pack_facts
 from chunkprep_packer.pages.rendering import HEADERS, ServedLinks, page, stylesheet
 from chunkprep_packer.pages.runs_page import freshness, runs_facts
 from chunkprep_store import Store
+from chunkprep_store.audit.lists import UnreadableError
 
 
 class Viewer(NamedTuple):
@@ -202,6 +203,8 @@ def _answer(
         status, template, found = 403, "wrong.html", {"message": str(error)}
     except RequestError as error:
         status, template, found = 422, "wrong.html", {"message": str(error)}
+    except UnreadableError as error:
+        status, template, found = 500, "wrong.html", {"message": str(error)}
     if _wants_json(request):
         return Response(orjson.dumps(found), status, HEADERS, "application/json")
     root = request.scope.get("root_path", "") + "/pages"

@@ -19,6 +19,7 @@ from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.replacement import VersionFacts, settle
 from chunkprep_store.audit.findings import Finding, finding
 from chunkprep_store.audit.standing import rows
+from chunkprep_store.audit.stopped import UNREAD, cause, reading
 from chunkprep_store.audit.unreadable import JSON_COLUMNS, readable_metadata
 from chunkprep_store.history import VersionRow
 from chunkprep_store.rows import version_columns
@@ -47,16 +48,29 @@ def decided(connection: sa.Connection, collection_id: int) -> Iterator[Finding]:
         .order_by(documents.c.id, versions.c.version)
     )
     for _, group in groupby(rows(connection, query), key=attrgetter("document_id")):
-        history = list(group)
+        yield from _judged(list(group))
+
+
+def _judged(history: Sequence[sa.Row[Any]]) -> Iterator[Finding]:
+    """All about one document; a value that cannot be read is told, and leaves out only it."""
+    try:
         yield from _standings(history)
-        for row in history:
+    except UNREAD as error:
+        text = f"what was decided of its versions cannot be told: {cause(error)}"
+        yield finding("unreadable", "error", text, history[-1].document)
+    for row in history:
+        try:
             yield from _own_metadata(row)
+        except UNREAD as error:
+            text = f"columns of the version cannot be read: {cause(error)}"
+            yield finding("unreadable", "error", text, row.document, row.version)
 
 
 def _standings(history: Sequence[sa.Row[Any]]) -> Iterator[Finding]:
     """Against what the facts of all versions of the document make of each."""
-    facts = [_facts(row) for row in history]
-    settled = settle(facts)
+    with reading(f"their origins {', '.join(row.origin for row in history)}"):
+        facts = [_facts(row) for row in history]
+        settled = settle(facts)
     for row, fact in zip(history, facts, strict=True):
         standing = settled.of[row.version]
         if row.status != standing.status:

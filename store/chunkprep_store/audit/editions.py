@@ -13,6 +13,7 @@ from chunkprep_ingest.lifecycle import iso
 from chunkprep_ingest.model import Moment
 from chunkprep_store.audit.findings import Finding
 from chunkprep_store.audit.standing import stored_versions
+from chunkprep_store.audit.stopped import reading
 from chunkprep_store.history import VersionRow, versions_of
 from chunkprep_store.links import Link, links_onto
 from chunkprep_store.succession import ends_by_link, holding
@@ -26,8 +27,9 @@ def editions(connection: sa.Connection, collection_id: int, now: Moment) -> Iter
     """
     known: Known = {}
     for link in _links(connection, collection_id, known):
-        if known[link.new_id].stands:
-            yield from _beside(connection, link, known[link.new_id])
+        with reading(f"{link.new}, which supersedes {link.old}"):
+            if known[link.new_id].stands:
+                yield from _beside(connection, link, known[link.new_id])
     yield from _for_nothing(connection, collection_id, now, known)
 
 
@@ -41,8 +43,9 @@ def _links(connection: sa.Connection, collection_id: int, known: Known) -> Itera
     ).all()
     for old_id in olds:
         for link in links_onto(connection, old_id):
-            if link.new_id not in known:
-                known[link.new_id] = successor(connection, link.new_id)
+            with reading(link.new):
+                if link.new_id not in known:
+                    known[link.new_id] = successor(connection, link.new_id)
             stored[link.new].add(link.old)
             yield link
     yield from _only_declared(connection, collection_id, known, stored)
@@ -66,9 +69,11 @@ def _only_declared(
         .order_by(documents.c.document)
     )
     for number, new in connection.execute(declaring).all():
-        known[number] = one = known.get(number) or successor(connection, number)
-        at = one.current.decided_at if one.current is not None else 0
-        for old in sorted(one.declared(at) - stored[new]):
+        with reading(new):
+            known[number] = one = known.get(number) or successor(connection, number)
+            at = one.current.decided_at if one.current is not None else 0
+            declared = one.declared(at)
+        for old in sorted(declared - stored[new]):
             there = documents.c.document == old, documents.c.collection_id == collection_id
             old_id = connection.scalar(sa.select(documents.c.id).where(*there))
             if old_id is not None:

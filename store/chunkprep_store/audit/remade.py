@@ -18,6 +18,7 @@ from chunkprep_ingest.split import split_document
 from chunkprep_store.audit.content import StoredVersion
 from chunkprep_store.audit.findings import Finding, finding
 from chunkprep_store.audit.prices import Counters
+from chunkprep_store.audit.stopped import UNREAD, cause
 from chunkprep_store.collection import get_policy, get_profile
 from chunkprep_store.documents import parsed_form
 from chunkprep_store.rows import chunk_rows
@@ -52,12 +53,21 @@ class _Bench(NamedTuple):
 
 class Remake:
     """Makes versions' chunks again, where policy and profile are still what their fingerprints
-    were made of: another splitter or tokenizer would make other chunks.
+    were made of: another splitter or tokenizer would make other chunks. `alone`: no other check
+    tells of policies and profiles that cannot be read.
     """
 
-    def __init__(self, connection: sa.Connection, collection_id: int, counters: Counters) -> None:
+    def __init__(
+        self,
+        connection: sa.Connection,
+        collection_id: int,
+        counters: Counters,
+        *,
+        alone: bool = False,
+    ) -> None:
         self._connection = connection
         self._counters = counters
+        self._alone = alone
         self._collection = connection.execute(
             sa.select(collections.c.name).where(collections.c.id == collection_id)
         ).scalar_one()
@@ -77,12 +87,11 @@ class Remake:
             return
         try:
             made = self._made(row, bench)
-        except ChunkprepError as error:
-            text = f"the stored elements give no chunks any more: {error}"
+            yield from _digests(version, row)
+            yield from self._compared(version, made)
+        except (ChunkprepError, *UNREAD) as error:
+            text = f"the stored elements give no chunks any more: {cause(error)}"
             yield version.finding("remade", text)
-            return
-        yield from _digests(version, row)
-        yield from self._compared(version, made)
 
     def _row(self, version_id: int) -> sa.Row[Any]:
         """The version, and how many earlier ones of its document had the same inputs."""
@@ -107,8 +116,11 @@ class Remake:
         try:
             policy = get_policy(self._connection, policy_print)
             stored = get_profile(self._connection, profile_print)
-        except (ChunkprepError, ValueError, TypeError):
-            return  # the check `unreadable` says so, or the recount
+        except (ChunkprepError, *UNREAD) as error:
+            if self._alone:  # else the check `unreadable` says so, or the recount
+                text = f"chunks of policy {policy_print} and profile {profile_print} were not made "
+                yield finding("remade", "error", f"{text}again: {cause(error)}")
+            return
         counter = self._counters(stored.encoding)
         if not _splits(counter):
             return

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -34,6 +33,7 @@ from chunkprep_store.audit.findings import CHECKS, Finding, finding
 from chunkprep_store.audit.prices import Counters, Recount
 from chunkprep_store.audit.remade import Remake
 from chunkprep_store.audit.sources import Sources
+from chunkprep_store.audit.stopped import UNREAD, cause
 from chunkprep_store.rows import decode_text
 from chunkprep_store.tables import chunks, elements, versions
 
@@ -73,28 +73,38 @@ def audit(
 ) -> Iterator[Finding]:
     """Findings, by check; those on texts and prices last, version by version."""
     for names, check in _queries(connection, collection_id, request):
-        if request.wants(*names.split()):
-            yield from (found for found in _to_its_end(names, check) if request.wants(found.check))
-    if request.wants("cap", "boundaries", "wholeness", "count_drift", "remade"):
-        yield from _contents(connection, collection_id, request)
+        asked = [name for name in names.split() if request.wants(name)]
+        if asked:
+            yield from _asked_for(asked, _to_its_end(asked[0], check))
 
 
 Check = Callable[[], Iterator[Finding]]
 
 
-def _to_its_end(names: str, check: Check) -> Iterator[Finding]:
+def _to_its_end(name: str, check: Check) -> Iterator[Finding]:
     """A check's findings; a value that it cannot read ends it alone, loudly, not the audit."""
     try:
         yield from check()
-    except (ValueError, KeyError, TypeError) as error:
-        text = f"the check {names.split()[0]} stopped at a value that cannot be read: {error}"
-        yield finding("unreadable", "error", text)._replace(check=names.split()[0])
+    except UNREAD as error:
+        text = f"the check {name} stopped at a value that cannot be read: {cause(error)}"
+        yield finding("unreadable", "error", text)._replace(check=name)
+
+
+def _asked_for(asked: Sequence[str], found: Iterator[Finding]) -> Iterator[Finding]:
+    """The findings of the checks `asked` for. A row that could not be read was not checked: it is
+    a finding of the first of them, where `unreadable` is not asked for.
+    """
+    for one in found:
+        if one.check in asked:
+            yield one
+        elif one.check == "unreadable":
+            yield one._replace(check=asked[0])
 
 
 def _queries(
     connection: sa.Connection, number: int, request: AuditRequest
 ) -> Iterator[tuple[str, Check]]:
-    """The checks that are queries, each after the names of all that it finds."""
+    """The checks, each after the names of all that it finds; first those that are queries."""
     now, listed, ids = request.now, request.sources, request.index_ids
     yield "unreadable", lambda: unreadable.unreadable(connection, number)
     yield "active_versions", lambda: standing.active_versions(connection, number)
@@ -123,6 +133,10 @@ def _queries(
     yield "served_stale", lambda: served.served_stale(connection, number)
     recent = None if request.recount == "all" else now - logged.RECENT
     yield "pack_log", lambda: logged.pack_log(connection, number, recent)
+    yield _OF_CONTENTS, lambda: _contents(connection, number, request)
+
+
+_OF_CONTENTS = "wholeness cap boundaries count_drift remade"
 
 
 def _contents(
@@ -137,7 +151,7 @@ def _contents(
             costs = costs or list(content.price_sum(version))
         drifted = {f.chunk_id for f in costs}
         bounds = content.without_price(content.boundaries(version), drifted)
-        yield from (f for f in (*found, *costs, *bounds, *made) if request.wants(f.check))
+        yield from (*found, *costs, *bounds, *made)
 
 
 Counted = Callable[[StoredVersion, list[Finding]], tuple[list[Finding], list[Finding]]]
@@ -156,7 +170,8 @@ def _recount(
         total = sa.select(sa.func.count()).where(chunks.c.collection_id == collection_id)
         every = max(1, (connection.execute(total).scalar() or 0) // max(1, request.recount))
     counted = Recount(connection, request.counters, every)
-    remake = Remake(connection, collection_id, request.counters)
+    alone = not (request.wants("unreadable") and request.wants("count_drift"))
+    remake = Remake(connection, collection_id, request.counters, alone=alone)
 
     def of(version: StoredVersion, found: list[Finding]) -> tuple[list[Finding], list[Finding]]:
         chosen = counted.choose(version)
@@ -212,8 +227,8 @@ def _text_of(payload: bytes | None) -> tuple[str | None, str]:
         return None, "the version's elements are gone"
     try:
         return decode_text(payload), ""
-    except (zlib.error, ValueError, KeyError, TypeError) as error:
-        return None, f"the version's elements cannot be read: {error}"
+    except UNREAD as error:
+        return None, f"the version's elements cannot be read: {cause(error)}"
 
 
 def _stored_chunks(connection: sa.Connection, collection_id: int) -> Iterator[StoredChunk]:

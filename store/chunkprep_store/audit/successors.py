@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from chunkprep_ingest.replacement import settle
 from chunkprep_store.audit.findings import Finding, finding
 from chunkprep_store.audit.standing import rows
+from chunkprep_store.audit.stopped import reading
 from chunkprep_store.history import VersionRow
 from chunkprep_store.tables import chunks, documents, links, versions
 
@@ -90,15 +91,18 @@ def _followed(connection: sa.Connection, collection_id: int) -> Iterator[tuple[i
         .having(sa.func.count() > 1)
     )
     query: sa.Select[Any] = (
-        sa.select(*(versions.c[name] for name in VersionRow._fields))
+        sa.select(*(versions.c[name] for name in VersionRow._fields), documents.c.document)
+        .join(documents, documents.c.id == versions.c.document_id)
         .where(versions.c.document_id.in_(several))
         .order_by(versions.c.document_id, versions.c.version)
     )
-    found = map(VersionRow._make, rows(connection, query))
-    for _, group in groupby(found, key=attrgetter("document_id")):
-        history = list(group)
+    for _, group in groupby(rows(connection, query), key=attrgetter("document_id")):
+        found = list(group)
+        history = [VersionRow._make(row[:-1]) for row in found]
         ids = {row.version: row.id for row in history if row.pruned_at is None}
-        for number, standing in settle(row.facts for row in history).of.items():
+        with reading(f"the versions of {found[0].document}"):
+            settled = settle(row.facts for row in history)
+        for number, standing in settled.of.items():
             if number in ids and standing.successor in ids:
                 yield ids[number], ids[standing.successor]
 
