@@ -12,7 +12,7 @@ from chunkprep_flows.steps import Step, at_once
 from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
-from chunkprep_ingest.left_out import left_out
+from chunkprep_ingest.left_out import left_out, moved_on
 from chunkprep_ingest.listing import Listing, Unreadable, printable, shown
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.regular_file import read_regular
@@ -111,7 +111,8 @@ def source_state(store: Store, collection: str, listing: Listing) -> Sources:
             told = f"{printable(shown(file))}: {error.strerror or error}"
             item = Unreadable(file.key, file.path, ReadError("unreadable", told), file.uri)
             unread[file.key] = _unread(item, standing, hashes)
-    return Sources(hashes, unread=tuple(unread[key] for key in sorted(unread)))
+    moved = {key: file.key for key, file in moved_on(listing, standing).items()}
+    return Sources(hashes, unread=tuple(unread[key] for key in sorted(unread)), moved=moved)
 
 
 def _unread(

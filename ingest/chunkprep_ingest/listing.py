@@ -15,7 +15,8 @@ class SourceFile(NamedTuple):
     """One file to ingest.
 
     `key` is the document's key, `root` the folder that it is relative to, `size` in bytes,
-    `mtime` in nanoseconds. `named` tells a file that the user named from one that was found.
+    `mtime` in nanoseconds. `named` tells a file that the user named from one that was found; `real`
+    is its path with links followed ("" where nobody looked).
     """
 
     key: str
@@ -25,6 +26,7 @@ class SourceFile(NamedTuple):
     size: int
     mtime: int
     named: bool = False
+    real: str = ""
 
 
 Scope = Literal["file", "ignore_file", "folder", "source"]
