@@ -95,12 +95,12 @@ def source_state(store: Store, collection: str, listing: Listing) -> Sources:
     A document from outside the folders listed is none of the listing's business, nor is one that a
     filter leaves out; one at or below a path that could not be listed may still be there.
     """
-    roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
+    prefixes = listing.prefixes
     found = list(store.documents(collection))
     stored = {info.document: info.uri for info in found}
     standing = {info.document: info.uri for info in found if info.status != "withdrawn"}
     hashes: dict[str, str | None] = {
-        document: None for document, uri in stored.items() if not uri.startswith(roots)
+        document: None for document, uri in stored.items() if not uri.startswith(prefixes)
     }
     hashes |= dict.fromkeys(left_out(listing, stored))
     unread = {item.key: _unread(item, standing, hashes) for item in listing.unreadable}
@@ -119,7 +119,7 @@ def _unread(
     item: Unreadable, standing: Mapping[str, str], hashes: dict[str, str | None]
 ) -> UnreadSource:
     """A path that could not be read; with it nothing is known of the documents that it hides."""
-    hidden = [key for key, uri in standing.items() if key == item.key or item.hides(uri)]
+    hidden = [key for key, uri in standing.items() if item.hides(key, uri)]
     hashes |= dict.fromkeys([item.key, *hidden])
     own = next((key for key in hidden if standing[key] == item.uri), item.key)
     below = sum(key != own for key in hidden)

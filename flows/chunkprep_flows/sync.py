@@ -37,10 +37,12 @@ def withdraw_gone(
     stored = {key: info.uri for key, info in standing.items()}
     hidden = _hidden(listing, stored) | _failed_elsewhere(listing, stored, ended)
     unlisted = listing.unlisted
+    outside = left_out(listing, stored).difference(hidden)
     found = withdrawals(
         stored,
-        listing.there | left_out(listing, stored).difference(hidden),
-        listing.root_uris,
+        listing.there | outside,
+        listing.prefixes,
+        empty=listing.empty(stored[key] for key in outside),
         hidden=hidden,
         unlisted=None if unlisted is None else unlisted.error.detail,
         allow_mass=settings.allow_mass_withdraw,
@@ -60,7 +62,7 @@ def _hidden(listing: Listing, stored: Mapping[str, str]) -> dict[str, str]:
     for item in listing.unreadable:
         if item.scope != "file" or item.error.code == KEY_CLASH:
             continue
-        below = (key for key, uri in stored.items() if key == item.key or item.hides(uri))
+        below = (key for key, uri in stored.items() if item.hides(key, uri))
         hidden |= dict.fromkeys(below, item.error.detail)
     return hidden
 
@@ -91,9 +93,9 @@ def forget_gone_failures(store: Store, settings: IngestSettings, listing: Listin
     if not listing.complete:
         return
     listed = listing.keys
-    roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
+    prefixes = listing.prefixes
     for failure in store.failures(settings.collection):
-        below = failure.uri.startswith(roots) and failure.document not in listed
+        below = failure.uri.startswith(prefixes) and failure.document not in listed
         path = path_of(failure.uri)
         if below and (path.name == IGNORE_FILE or not may_be_there(path)):
             store.forget_failure(settings.collection, failure.document)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from chunkprep_ingest.listing import Listing, SourceFile
+from chunkprep_ingest.listing import Listing, SourceFile, below
 from chunkprep_ingest.remote import is_remote
 
 
@@ -22,9 +22,10 @@ def left_out(listing: Listing, documents: Mapping[str, str]) -> set[str]:
 
     A file that is listed under another key has moved on (`moved_on`), and is not left out.
     """
-    roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
-    keys = listing.keys
-    unlisted = {k: uri for k, uri in documents.items() if k not in keys and uri.startswith(roots)}
+    keys, prefixes = listing.keys, listing.prefixes
+    unlisted = {
+        k: uri for k, uri in documents.items() if k not in keys and uri.startswith(prefixes)
+    }
     return _there(unlisted, listing)
 
 
@@ -33,7 +34,7 @@ def looked_past(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     can be told: with other files of a remote place that was not listed whole, they are.
     """
     keys, listed = listing.keys, {file.uri for file in listing.files}
-    whole = tuple(root.rstrip("/") + "/" for root in listing.remote_roots)
+    whole = tuple(map(below, listing.remote_roots))
     unlisted = {key: uri for key, uri in documents.items() if key not in keys}
     unknown = {
         key

@@ -416,7 +416,5 @@ def test_what_is_no_request_is_told(packer: Packer, wanted: Any) -> None:
 
 def test_a_log_mode_that_is_none_is_told(store: Store) -> None:
     mode: Any = "snyc"
-    with pytest.raises(
-        RequestError, match=r"^log: must be one of background, .* 'snyc'"
-    ):
+    with pytest.raises(RequestError, match=r"^log: must be one of background, .* 'snyc'"):
         Packer(store, log=mode)
