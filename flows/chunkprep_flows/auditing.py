@@ -12,7 +12,7 @@ from chunkprep_flows.steps import Step, at_once
 from chunkprep_flows.wording import counted
 from chunkprep_ingest.errors import ReadError, RequestError
 from chunkprep_ingest.ids import bytes_hash
-from chunkprep_ingest.left_out import left_out
+from chunkprep_ingest.left_out import left_out, moved_on
 from chunkprep_ingest.listing import Listing, Unreadable, printable, shown
 from chunkprep_ingest.model import Moment
 from chunkprep_ingest.regular_file import read_regular
@@ -95,12 +95,12 @@ def source_state(store: Store, collection: str, listing: Listing) -> Sources:
     A document from outside the folders listed is none of the listing's business, nor is one that a
     filter leaves out; one at or below a path that could not be listed may still be there.
     """
-    roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
+    prefixes = listing.prefixes
     found = list(store.documents(collection))
     stored = {info.document: info.uri for info in found}
     standing = {info.document: info.uri for info in found if info.status != "withdrawn"}
     hashes: dict[str, str | None] = {
-        document: None for document, uri in stored.items() if not uri.startswith(roots)
+        document: None for document, uri in stored.items() if not uri.startswith(prefixes)
     }
     hashes |= dict.fromkeys(left_out(listing, stored))
     unread = {item.key: _unread(item, standing, hashes) for item in listing.unreadable}
@@ -111,14 +111,15 @@ def source_state(store: Store, collection: str, listing: Listing) -> Sources:
             told = f"{printable(shown(file))}: {error.strerror or error}"
             item = Unreadable(file.key, file.path, ReadError("unreadable", told), file.uri)
             unread[file.key] = _unread(item, standing, hashes)
-    return Sources(hashes, unread=tuple(unread[key] for key in sorted(unread)))
+    moved = {key: file.key for key, file in moved_on(listing, standing).items()}
+    return Sources(hashes, unread=tuple(unread[key] for key in sorted(unread)), moved=moved)
 
 
 def _unread(
     item: Unreadable, standing: Mapping[str, str], hashes: dict[str, str | None]
 ) -> UnreadSource:
     """A path that could not be read; with it nothing is known of the documents that it hides."""
-    hidden = [key for key, uri in standing.items() if key == item.key or item.hides(uri)]
+    hidden = [key for key, uri in standing.items() if item.hides(key, uri)]
     hashes |= dict.fromkeys([item.key, *hidden])
     own = next((key for key in hidden if standing[key] == item.uri), item.key)
     below = sum(key != own for key in hidden)

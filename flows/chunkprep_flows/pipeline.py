@@ -247,8 +247,10 @@ def step_out(
     notes = [run.change, prospect.warning, all_filtered(listing, run.settings), special(listing)]
     if run.settings.sync and not stop_asked():
         try:
+            ended = (*prospect.settled, *read)
             decided = step(
-                "withdraw-gone", lambda: withdraw_gone(run.store, run.settings, listing, gone)
+                "withdraw-gone",
+                lambda: withdraw_gone(run.store, run.settings, listing, ended, gone),
             )
         except StoppedError as stopped:
             notes.append(str(stopped))

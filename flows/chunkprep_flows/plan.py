@@ -119,27 +119,27 @@ class Withdrawals(NamedTuple):
 def withdrawals(
     stored: Mapping[str, str],
     listed: Set[str],
-    roots: Sequence[str],
+    prefixes: Sequence[str],
     *,
+    empty: Sequence[str] = (),
     hidden: Mapping[str, str] = MappingProxyType({}),
     unlisted: str | None = None,
     allow_mass: bool,
 ) -> Withdrawals:
     """Which stored documents are gone from the folders that were listed.
 
-    `stored` maps the keys of documents in force to their URIs, `roots` are URIs of the folders
-    listed whole. A document from elsewhere is none of this run's business, one that is `hidden`
-    (by key, what hides it and why) may be there; a folder that is `unlisted` says nothing about
-    what is gone. Shares are of the documents that came from those folders.
+    `stored` maps the keys of documents in force to their URIs; `prefixes` are what the URIs below
+    the folders listed whole begin with, `empty` those of them below which nothing was found. A
+    document from elsewhere is none of this run's business, one that is `hidden` (by key, what hides
+    it and why) may be there; a folder that is `unlisted` says nothing about what is gone. Shares
+    are of the documents that came from those folders.
     """
-    prefixes = tuple(root.rstrip("/") + "/" for root in roots)
-    theirs = [key for key, uri in stored.items() if uri.startswith(prefixes)]
+    theirs = [key for key, uri in stored.items() if uri.startswith(tuple(prefixes))]
     unseen = sorted(key for key in theirs if key not in listed)
     kept = _kept([hidden[key] for key in unseen if key in hidden])
     gone = tuple(key for key in unseen if key not in hidden)
-    refused = _refusal(
-        len(gone), len(theirs), empty=not listed, unlisted=unlisted, allow_mass=allow_mass
-    )
+    lost = [place for place in empty if any(stored[key].startswith(place) for key in gone)]
+    refused = _refusal(len(gone), len(theirs), empty=lost, unlisted=unlisted, allow_mass=allow_mass)
     if refused is not None:
         return Withdrawals((), refused, len(gone), kept)
     return Withdrawals(gone, None, kept=kept)
@@ -158,7 +158,7 @@ def _kept(hiding: Sequence[str]) -> str | None:
 
 
 def _refusal(
-    gone: int, stored: int, *, empty: bool, unlisted: str | None, allow_mass: bool
+    gone: int, stored: int, *, empty: Sequence[str], unlisted: str | None, allow_mass: bool
 ) -> str | None:
     """Why so many of so many documents are not withdrawn; None where they are."""
     if not gone:
@@ -172,7 +172,7 @@ def _refusal(
     if allow_mass or not (empty or many):
         return None
     rule = (
-        "no document was found"
+        f"no document was found in {empty[0]}"
         if empty
         else f"the guard is more than {GUARD_DOCUMENTS} documents and {GUARD_SHARE:.0%}"
     )

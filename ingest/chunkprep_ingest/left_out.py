@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from chunkprep_ingest.listing import Listing
+from chunkprep_ingest.listing import Listing, SourceFile, below
 from chunkprep_ingest.remote import is_remote
 
 
@@ -20,11 +20,12 @@ def path_of(uri: str) -> Path:
 def left_out(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     """Which of the documents (URIs by key) were left out of the folders listed, and are not gone.
 
-    A file that is listed under another key has moved on, and is not left out.
+    A file that is listed under another key has moved on (`moved_on`), and is not left out.
     """
-    roots = tuple(root.rstrip("/") + "/" for root in listing.root_uris)
-    keys = listing.keys
-    unlisted = {k: uri for k, uri in documents.items() if k not in keys and uri.startswith(roots)}
+    keys, prefixes = listing.keys, listing.prefixes
+    unlisted = {
+        k: uri for k, uri in documents.items() if k not in keys and uri.startswith(prefixes)
+    }
     return _there(unlisted, listing)
 
 
@@ -33,7 +34,7 @@ def looked_past(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     can be told: with other files of a remote place that was not listed whole, they are.
     """
     keys, listed = listing.keys, {file.uri for file in listing.files}
-    whole = tuple(root.rstrip("/") + "/" for root in listing.remote_roots)
+    whole = tuple(map(below, listing.remote_roots))
     unlisted = {key: uri for key, uri in documents.items() if key not in keys}
     unknown = {
         key
@@ -43,13 +44,31 @@ def looked_past(listing: Listing, documents: Mapping[str, str]) -> set[str]:
     return unknown | _there(unlisted, listing)
 
 
+def moved_on(listing: Listing, documents: Mapping[str, str]) -> dict[str, SourceFile]:
+    """Those of the documents (URIs by key) whose file is listed under another key, and that file:
+    at its URI, or where links lead from there.
+    """
+    keys = listing.keys
+    return _listed_at({k: uri for k, uri in documents.items() if k not in keys}, listing.files)
+
+
 def _there(documents: Mapping[str, str], listing: Listing) -> set[str]:
     """Which of the documents are there, and listed under no other key."""
-    listed = {file.uri for file in listing.files} if documents else set()
-    there = {k for k, uri in documents.items() if uri not in listed and _is_there(uri, listing)}
-    local = {key: path_of(documents[key]) for key in there if not is_remote(documents[key])}
-    files = {os.path.realpath(file.path) for file in listing.files} if local else set()
-    return there - {key for key, path in local.items() if os.path.realpath(path) in files}
+    there = {key: uri for key, uri in documents.items() if _is_there(uri, listing)}
+    return there.keys() - _listed_at(there, listing.files)
+
+
+def _listed_at(documents: Mapping[str, str], files: Iterable[SourceFile]) -> dict[str, SourceFile]:
+    """The documents that are one of the files, and which."""
+    if not documents:
+        return {}
+    by_place = {file.real or os.path.realpath(file.path): file for file in files}
+    by_place |= {file.uri: file for file in by_place.values() if is_remote(file.uri)}
+    places = {
+        key: uri if is_remote(uri) else os.path.realpath(path_of(uri))
+        for key, uri in documents.items()
+    }
+    return {key: by_place[place] for key, place in places.items() if place in by_place}
 
 
 def _is_there(uri: str, listing: Listing) -> bool:

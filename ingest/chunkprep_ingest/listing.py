@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -15,7 +16,8 @@ class SourceFile(NamedTuple):
     """One file to ingest.
 
     `key` is the document's key, `root` the folder that it is relative to, `size` in bytes,
-    `mtime` in nanoseconds. `named` tells a file that the user named from one that was found.
+    `mtime` in nanoseconds. `named` tells a file that the user named from one that was found; `real`
+    is its path with links followed ("" where nobody looked).
     """
 
     key: str
@@ -25,6 +27,7 @@ class SourceFile(NamedTuple):
     size: int
     mtime: int
     named: bool = False
+    real: str = ""
 
 
 Scope = Literal["file", "ignore_file", "folder", "source"]
@@ -44,10 +47,12 @@ class Unreadable(NamedTuple):
     names. A link that leads nowhere is a file, and may have led to a folder.
     """
 
-    def hides(self, uri: str) -> bool:
-        """Whether a document of this URI may be there all the same: at this place or below it."""
+    def hides(self, key: str, uri: str) -> bool:
+        """Whether a document may be there all the same: under this key, at this place or below."""
+        if key == self.key:
+            return True
         place = self.uri.rpartition("/")[0] if self.scope == "ignore_file" else self.uri
-        return uri == place or uri.startswith(place.rstrip("/") + "/")
+        return uri == place or uri.startswith(below(place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,19 @@ class Listing:
         return (*real, *self.remote_roots)
 
     @property
+    def prefixes(self) -> tuple[str, ...]:
+        """What the URIs of the documents in those folders begin with."""
+        return tuple(map(below, self.root_uris))
+
+    def empty(self, left_out: Iterable[str] = ()) -> tuple[str, ...]:
+        """Those of the prefixes below which no file was found, nor one of the URIs left out."""
+        clashing = (item.uri for item in self.unreadable if item.error.code == KEY_CLASH)
+        found = {*left_out, *clashing, *(file.uri for file in self.files)}
+        return tuple(
+            prefix for prefix in self.prefixes if not any(uri.startswith(prefix) for uri in found)
+        )
+
+    @property
     def unlisted(self) -> Unreadable | None:
         """The first folder or source that could not be listed to its end; None where all were."""
         return next((item for item in self.unreadable if item.scope != "file"), None)
@@ -93,6 +111,11 @@ class Listing:
     def keys(self) -> frozenset[str]:
         """The keys of all that is there, or may be."""
         return frozenset(item.key for items in (self.files, self.unreadable) for item in items)
+
+
+def below(folder: str) -> str:
+    """What every URI below a folder's begins with."""
+    return folder.rstrip("/") + "/"
 
 
 def shown(file: SourceFile) -> str:

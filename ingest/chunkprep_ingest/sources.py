@@ -196,7 +196,7 @@ class _Found:
             return
         key, uri = key_below(entry.relative), self._uri(entry.relative, root)
         self.files[real] = SourceFile(
-            key, uri, path, root, status.st_size, status.st_mtime_ns, named
+            key, uri, path, root, status.st_size, status.st_mtime_ns, named, real
         )
 
     def _uri(self, relative: str, root: Path) -> str:

@@ -123,3 +123,18 @@ def test_pipes_are_left_out_and_counted(cli: Cli, docs: Path) -> None:
     assert (report["seen"], report["failed"]) == (4, 0)
     [told] = report["warnings"]
     assert told.endswith(": docs/other.md and 2 more")
+
+
+def test_a_document_stays_while_its_file_fails_under_another_key(cli: Cli, docs: Path) -> None:
+    (docs / "first").symlink_to("../real")
+    (cli.folder / "real/r.md").write_bytes(b"\xff\xfe\x00")
+    [told] = [f for f in cli.lines("audit", "--sources", "docs") if f["document"] == "shared/r.md"]
+    assert (told["check"], told["message"]) == ("source_missing", "listed as first/r.md now")
+    report = cli.ingest("docs", "--sync", code=1)
+    assert (report["failed"], report["withdrawn"]) == (1, 1)
+    assert withdrawn(cli) == {"shared/deep/s.md"}
+    [kept] = [told for told in report["warnings"] if told.startswith("sync: what cannot be read")]
+    assert "docs/first/r.md: byte 0x00" in kept
+    (cli.folder / "real/r.md").write_text("# Mended\n")
+    assert cli.ingest("docs", "--sync")["withdrawn"] == 1
+    assert withdrawn(cli) == {"shared/deep/s.md", "shared/r.md"}

@@ -58,3 +58,13 @@ def test_a_link_to_a_file_that_is_listed_now_is_not_left_out(cli: Cli, docs: Pat
     (docs / "b.txt").symlink_to("a.md")
     assert cli.ingest("docs", "--sync")["withdrawn"] == 1
     assert withdrawn(cli) == {"b.txt"}
+
+
+def test_a_document_stays_while_its_file_fails_below_another_folder(cli: Cli, docs: Path) -> None:
+    """The same file at the same URI, with another key: the folder above was named."""
+    cli.ingest(docs / "b.txt", "--collection", "other")
+    (docs / "b.txt").write_bytes(b"\x00\x01\x02\x03" * 20)
+    again = (".", "--collection", "other", "--include", "*.txt", "--sync")
+    assert cli.ingest(*again, code=1)["withdrawn"] == 0
+    (docs / "b.txt").write_text("mended\n")
+    assert cli.ingest(*again)["withdrawn"] == 1

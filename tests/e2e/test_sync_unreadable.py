@@ -73,3 +73,26 @@ def test_a_folder_that_holds_only_a_link_to_nothing_is_as_an_empty_one(
     report = cli.ingest("docs", "--sync", code=1)
     assert any("no document was found" in told for told in report["warnings"])
     assert withdrawn(cli) == set()
+
+
+def test_a_source_that_turned_up_empty_beside_another_needs_a_word(cli: Cli, docs: Path) -> None:
+    """The mount point of a share that is not mounted, say."""
+    (cli.folder / "more").mkdir()
+    (cli.folder / "more/z.md").write_text("# More\n")
+    assert cli.ingest("docs", "more", "--sync")["withdrawn"] == 0
+    shutil.rmtree(docs)
+    docs.mkdir()
+    report = cli.ingest("docs", "more", "--sync", code=1)
+    assert (report["withdrawn"], report["spared"]) == (0, 5)
+    [told] = report["warnings"]
+    assert f"no document was found in {docs.as_uri()}/" in told
+    assert cli.ingest("docs", "more", "--sync", "--allow-mass-withdraw")["withdrawn"] == 5
+    assert cli.ingest("docs", "more", "--sync")["warnings"] == []
+
+
+def test_a_source_of_which_a_pattern_leaves_out_all_is_not_empty(cli: Cli, docs: Path) -> None:
+    (docs / "a.md").unlink()
+    (cli.folder / "more").mkdir()
+    (cli.folder / "more/z.txt").write_text("more\n")
+    report = cli.ingest("docs", "more", "--sync", "--include", "*.txt")
+    assert (report["withdrawn"], report["warnings"]) == (1, [])

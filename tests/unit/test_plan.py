@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +20,7 @@ from chunkprep_flows.plan import (
     withdrawals,
 )
 from chunkprep_flows.reading import Reading
+from chunkprep_ingest.listing import Listing
 from chunkprep_ingest.model import Fingerprints
 from chunkprep_ingest.readers import ReadOptions
 from chunkprep_ingest.reading_process import ReadLimits
@@ -129,19 +132,32 @@ def test_many_withdrawals_at_once_need_a_word(stored: int, gone: int) -> None:
     gone = min(gone, stored)
     uris = {f"d{n}": f"file:///docs/d{n}" for n in range(stored)}
     listed = {f"d{n}" for n in range(gone, stored)} | {"new"}
-    found = withdrawals(uris, listed, ["file:///docs"], allow_mass=False)
+    found = withdrawals(uris, listed, ["file:///docs/"], allow_mass=False)
     mass = gone > GUARD_DOCUMENTS and gone > GUARD_SHARE * stored
     assert (found.refused is not None) == mass
     assert len(found.documents) == (0 if mass else gone)
     assert found.spared == (gone if mass else 0)
     elsewhere = {f"e{n}": f"file:///more/e{n}" for n in range(1000)}
     both = {**uris, **elsewhere}
-    assert withdrawals(both, listed, ["file:///docs"], allow_mass=False) == found
-    allowed = withdrawals(uris, listed, ["file:///docs"], allow_mass=True)
+    assert withdrawals(both, listed, ["file:///docs/"], allow_mass=False) == found
+    allowed = withdrawals(uris, listed, ["file:///docs/"], allow_mass=True)
     assert len(allowed.documents) == gone
 
 
 def test_a_folder_whose_name_begins_alike_is_another_folder() -> None:
     stored = {"a": "file:///docs2/a"}
-    found = withdrawals(stored, {"b"}, ["file:///docs"], allow_mass=True)
+    prefixes = Listing((), (), (Path("/docs"),)).prefixes
+    found = withdrawals(stored, {"b"}, prefixes, allow_mass=True)
     assert found.documents == ()
+
+
+def test_a_folder_in_which_nothing_was_found_needs_a_word_for_its_documents() -> None:
+    stored = {"a": "file:///a/a", "b": "file:///b/b"}
+    prefixes, empty = ("file:///a/", "file:///b/", "file:///c/"), ("file:///b/", "file:///c/")
+    found = withdrawals(stored, {"a"}, prefixes, empty=empty, allow_mass=False)
+    assert (found.documents, found.spared) == ((), 1)
+    assert "no document was found in file:///b/" in (found.refused or "")
+    found = withdrawals(stored, {"b"}, prefixes, empty=empty, allow_mass=False)
+    assert found.documents == ("a",)
+    found = withdrawals(stored, {"a"}, prefixes, empty=empty, allow_mass=True)
+    assert found.documents == ("b",)

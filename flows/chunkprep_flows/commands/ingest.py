@@ -86,8 +86,8 @@ def ingest(
     Name the folder above both, or give each a --collection.
 
     --sync withdraws nothing, and exits 1, where a folder could not be listed; and without
-    --allow-mass-withdraw where no document was found, or more than 10 documents that are more than
-    15 % of those from the folders named are gone.
+    --allow-mass-withdraw where no document was found in one of the folders named, or more than 10
+    documents that are more than 15 % of those from there are gone.
     """
     settings = IngestSettings(sources=sources, **options)
     report = run(settings, direct=direct, verbose=ctx.obj["verbose"])

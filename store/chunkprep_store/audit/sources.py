@@ -28,12 +28,14 @@ class Sources:
     """What a listing found: hash of the bytes by document key (None: not known), and what could not
     be read.
 
-    `prefix` limits which documents the listing speaks for ("" for all).
+    `prefix` limits which documents the listing speaks for ("" for all); `moved` has the key that
+    the file of another one is listed under now.
     """
 
     hashes: Mapping[str, str | None] = field(default_factory=dict)
     prefix: str = ""
     unread: Sequence[UnreadSource] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
 
 
 def source_unreadable(
@@ -63,10 +65,12 @@ def source_changed(
 def source_missing(
     connection: sa.Connection, collection_id: int, sources: Sources
 ) -> Iterator[Finding]:
-    """Documents in force whose file is gone."""
+    """Documents in force whose file is gone, or is another document's now."""
     for document, version, _ in _standing(connection, collection_id, sources):
         if document not in sources.hashes:
-            yield finding("source_missing", "warning", "the file is gone", document, version)
+            now = sources.moved.get(document)
+            text = "the file is gone" if now is None else f"listed as {now} now"
+            yield finding("source_missing", "warning", text, document, version)
 
 
 def _standing(
