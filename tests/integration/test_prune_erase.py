@@ -20,9 +20,12 @@ def text(word: str) -> str:
     return f"# Part\n\nIt says {word}.\n\nAlways the same."
 
 
-def pack(request_id: str, at: int, *chunk_ids: str, result: str = "{}") -> PackRecord:
+def pack(request_id: str, at: int, *chunk_ids: str, result: str | None = None) -> PackRecord:
     used = tuple(PackedChunk(c, n) for n, c in enumerate(chunk_ids))
-    return PackRecord(request_id, at, at, "words", 100, 50, "{}", result, (), used)
+    blocks = [{"chunk_id": chunk_id} for chunk_id in chunk_ids]
+    plain = json.dumps({"blocks": blocks, "decisions": [], "log": {}})
+    asked = json.dumps({"budget": 100})
+    return PackRecord(request_id, at, at, "words", 100, 50, asked, result or plain, (), used)
 
 
 @pytest.fixture
@@ -156,6 +159,7 @@ def test_erase_leaves_no_trace_but_a_tombstone(store: Store, prepare: Prepare) -
             {"chunk_id": other[0], "document": "other.md", "heading_path": ["Part"]},
         ],
         "decisions": [{"chunk_id": ids[0], "outcome": "packed", "rank": 1}],
+        "log": {},
     })  # fmt: skip
     store.write_packs("c", [pack("r", 250, ids[0], other[0], result=result), pack("s", 260)])
     erased = store.erase("c", "who.md", now=400)
