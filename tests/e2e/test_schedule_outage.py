@@ -15,8 +15,10 @@ from tests.support.stopping import wait_until
 
 pytestmark = pytest.mark.prefect
 
-IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "0", "PREFECT_RUNNER_POLL_FREQUENCY": "1"}
-"""Prefect asks each second, and takes the first failure as one: it takes minutes to give up."""
+IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "1", "PREFECT_RUNNER_POLL_FREQUENCY": "1"}
+"""Prefect asks each second, and takes the second failure as one: it takes minutes to give up. Not
+the first: a server whose database is locked for a moment says 503.
+"""
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_it_is_told_in_a_line_and_outlived(
         wait_until(lambda: away in running.said or not running.living())
         wait_until(lambda: "prefect.engine" not in str(running.living()))
         schedule(prefect_api, deployment, weeks_ago + timedelta(days=7), 1)
-        threading.Event().wait(6)  # three questions without an answer, and more
+        threading.Event().wait(20)  # three questions without an answer, and more
         relay.mend()
         stopped = running.stop_once(lambda: due(client, deployment)["Completed"], group=True)
 
