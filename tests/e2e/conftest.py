@@ -105,6 +105,15 @@ def prefect_api() -> Iterator[str]:
         yield str(PREFECT_API_URL.value())
 
 
+@pytest.fixture
+def client(prefect_api: str) -> Iterator[Any]:
+    """A client of the session's Prefect server."""
+    from prefect import get_client
+
+    with get_client(sync_client=True) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def _inspected_store(_sample_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The samples with all that the pages can show, made once."""

@@ -4,7 +4,6 @@ that have nothing to do yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,14 +16,6 @@ pytestmark = pytest.mark.prefect
 
 NAME = "missed"
 FLOW = f"ingest-documents/{NAME}"
-
-
-@pytest.fixture
-def client(prefect_api: str) -> Iterator[Any]:
-    from prefect import get_client
-
-    with get_client(sync_client=True) as opened:
-        yield opened
 
 
 def test_missed_runs_are_made_up_by_one_and_a_stop_keeps_no_place(

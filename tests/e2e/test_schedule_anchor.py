@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,14 +14,6 @@ pytestmark = pytest.mark.prefect
 NAME = "anchored"
 INGEST = f"ingest-documents/{NAME}"
 AUDIT = f"audit-versions/{NAME}"
-
-
-@pytest.fixture
-def client(prefect_api: str) -> Iterator[Any]:
-    from prefect import get_client
-
-    with get_client(sync_client=True) as opened:
-        yield opened
 
 
 def begun(cli: Cli, api: str, client: Any, every: int) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,14 +18,6 @@ IMPATIENT = {"PREFECT_CLIENT_MAX_RETRIES": "1", "PREFECT_RUNNER_POLL_FREQUENCY":
 """Prefect asks each second, and takes the second failure as one: it takes minutes to give up. Not
 the first: a server whose database is locked for a moment says 503.
 """
-
-
-@pytest.fixture
-def client(prefect_api: str) -> Iterator[Any]:
-    from prefect import get_client
-
-    with get_client(sync_client=True) as opened:
-        yield opened
 
 
 def test_it_is_told_in_a_line_and_outlived(

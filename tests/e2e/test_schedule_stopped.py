@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,14 +14,6 @@ from tests.support.schedules import deployment_of, due, places_taken, schedule, 
 from tests.support.stopping import Running, wait_until
 
 pytestmark = pytest.mark.prefect
-
-
-@pytest.fixture
-def client(prefect_api: str) -> Iterator[Any]:
-    from prefect import get_client
-
-    with get_client(sync_client=True) as opened:
-        yield opened
 
 
 def begun(cli: Cli, api: str, client: Any, name: str) -> tuple[Running, Any]:
